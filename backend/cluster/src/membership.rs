@@ -10,7 +10,7 @@ use nyala_core::domain::timestamp::Timestamp;
 use nyala_store::db::migrate;
 use nyala_store::secrets::GoodKids;
 use tokio_postgres::types::Json;
-use tokio_postgres::{Client, Row};
+use tokio_postgres::{Client, GenericClient, Row};
 
 use super::OwnedShard;
 use super::error::ClusterError;
@@ -179,7 +179,7 @@ impl LiveRelease {
 ///
 /// # Errors
 /// The database's.
-pub async fn oldest_live_release(client: &Client) -> Result<Option<LiveRelease>, ClusterError> {
+pub async fn oldest_live_release(client: &impl GenericClient) -> Result<Option<LiveRelease>, ClusterError> {
     let row = client.query_opt(OLDEST, &[]).await?;
     row.map(|row| Ok(LiveRelease { name: row.try_get(0)?, version: row.try_get(1)?, knows: row.try_get(2)? })).transpose()
 }
@@ -188,7 +188,7 @@ pub async fn oldest_live_release(client: &Client) -> Result<Option<LiveRelease>,
 ///
 /// # Errors
 /// The database's.
-pub async fn all_can_read(client: &Client, introduced: i32) -> Result<bool, ClusterError> {
+pub async fn all_can_read(client: &impl GenericClient, introduced: i32) -> Result<bool, ClusterError> {
     Ok(oldest_live_release(client).await?.is_none_or(|oldest| oldest.can_read(introduced)))
 }
 

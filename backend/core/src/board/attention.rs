@@ -89,6 +89,11 @@ impl Kind {
         Self::ALL.into_iter().find(|kind| kind.as_str() == text)
     }
 
+    /// Whether it is about machines, and not about money, customers or the server.
+    pub const fn is_about_machines(self) -> bool {
+        !matches!(self, Self::MoveRefused | Self::Complaint | Self::Qris | Self::Shift | Self::Backup)
+    }
+
     const fn level(self) -> Level {
         match self {
             Self::NeedsStaff | Self::ClosedItself | Self::Unpaid | Self::OutletGone => Level::Red,

@@ -1,9 +1,9 @@
 //! What a member of staff may do, as data: the calls that are for some roles only, and what the pages draw.
 
-use super::role::Role;
+use super::role::{Role, TECHNICIAN};
 
 macro_rules! rights {
-    ($($right:ident $name:literal $least:ident,)*) => {
+    ($($right:ident $name:literal $least:ident $($too:ident)?,)*) => {
         /// A right, named after its call.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub enum Right {
@@ -20,10 +20,10 @@ macro_rules! rights {
                 }
             }
 
-            /// The first role that has it; each later one has it, too.
-            pub const fn least(self) -> Role {
+            /// Who has it, as a number for a type parameter: the first role that has it, as each later one does, and [`TECHNICIAN`].
+            pub const fn rank(self) -> u8 {
                 match self {
-                    $(Self::$right => Role::$least,)*
+                    $(Self::$right => Role::$least as u8 $(| $too)?,)*
                 }
             }
         }
@@ -39,15 +39,16 @@ rights! {
     LayananBuat "layanan.buat" Supervisor,
     LayananUbah "layanan.ubah" Supervisor,
     MesinBuat "mesin.buat" Supervisor,
-    MesinBuka "mesin.buka" Supervisor,
+    MesinBuka "mesin.buka" Supervisor TECHNICIAN,
     MesinPerangkat "mesin.perangkat" Supervisor,
-    MesinServis "mesin.servis" Supervisor,
+    MesinServis "mesin.servis" Supervisor TECHNICIAN,
     MesinStiker "mesin.stiker" Supervisor,
     MesinStop "mesin.stop" Kasir,
-    MesinTanya "mesin.tanya" Kasir,
-    MesinTutup "mesin.tutup" Kasir,
+    MesinTanya "mesin.tanya" Kasir TECHNICIAN,
+    MesinTutup "mesin.tutup" Kasir TECHNICIAN,
     MesinUbah "mesin.ubah" Supervisor,
-    MesinUji "mesin.uji" Supervisor,
+    MesinUji "mesin.uji" Supervisor TECHNICIAN,
+    MesinWaktu "mesin.waktu" Supervisor TECHNICIAN,
     OutletBuat "outlet.buat" Owner,
     OutletBuka "outlet.buka" Supervisor,
     OutletKunciMesin "outlet.kunci_mesin" Owner,
@@ -65,13 +66,25 @@ rights! {
 }
 
 impl Right {
-    /// The number of [`Self::least`], for a type parameter.
-    pub const fn rank(self) -> u8 {
-        self.least() as u8
-    }
-
     /// The rights of a role.
     pub fn of(role: Role) -> impl Iterator<Item = Self> {
-        Self::ALL.iter().copied().filter(move |right| role >= right.least())
+        Self::ALL.iter().copied().filter(move |right| role.has(right.rank()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_technician_has_rights_of_a_separate_list() {
+        let of = |role| Right::of(role).map(Right::as_str).collect::<Vec<_>>();
+        assert_eq!(
+            of(Role::Technician),
+            ["mesin.buka", "mesin.servis", "mesin.tanya", "mesin.tutup", "mesin.uji", "mesin.waktu"]
+        );
+        assert_eq!(of(Role::Kasir), ["mesin.stop", "mesin.tanya", "mesin.tutup"]);
+        assert!(of(Role::Supervisor).contains(&"mesin.waktu") && !of(Role::Supervisor).contains(&"outlet.buat"));
+        assert_eq!(of(Role::Owner).len(), Right::ALL.len());
     }
 }

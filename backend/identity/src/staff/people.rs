@@ -2,16 +2,21 @@
 //! that roles, scope, ledger and audit treat people like keys.
 
 use deadpool_postgres::{GenericClient, Transaction};
+use nyala_cluster::membership;
 use nyala_core::domain::id::{OutletId, OwnerId, StaffId};
 use nyala_core::domain::role::Role;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_store::db::audit::{self, AuditEntry};
+use nyala_store::db::error::DbError;
+use nyala_store::db::migrate;
 use serde_json::Value;
 
 use super::error::StaffError;
 use super::key;
 use super::pin_hash::PinHash;
 
+/// The migration with which programs began to know technicians.
+const TECHNICIANS_SINCE: i32 = 20_270_111;
 /// Validity of a first PIN.
 const FIRST_PIN_VALID_MS: i64 = 24 * 60 * 60 * 1000;
 
@@ -40,10 +45,25 @@ pub async fn next_id(client: &impl GenericClient) -> Result<StaffId, StaffError>
     Ok(client.query_one("SELECT nextval(pg_get_serial_sequence('kunci_operator', 'id'))", &[]).await?.get(0))
 }
 
+/// Comes before a person or a key with a role is stored. A program of the previous release knows no technicians and cannot list them, so the first
+/// is made only while no server of it is alive, and from then on none starts (docs/decisions/0024-migrations-under-an-advisory-lock.md).
+///
+/// # Errors
+/// `DbError::Busy` while such a server is alive.
+pub async fn refuse_older(tx: &Transaction<'_>, role: Role) -> Result<(), StaffError> {
+    if role != Role::Technician {
+        return Ok(());
+    }
+    if !membership::all_can_read(&**tx, TECHNICIANS_SINCE).await.map_err(StaffError::broken)? {
+        return Err(StaffError::Db(DbError::Busy));
+    }
+    Ok(migrate::refuse_older(&**tx, TECHNICIANS_SINCE).await?)
+}
+
 /// Creates a person with a PIN. Unless `is_own`, it has to be changed at the first login.
 ///
 /// # Errors
-/// When the database does not answer.
+/// Those of [`refuse_older`].
 pub async fn hire(
     tx: &Transaction<'_>,
     (name, role, works_for): (&str, Role, WorksFor),
@@ -55,6 +75,7 @@ pub async fn hire(
         VALUES ($1, $2, $3, $4, $5, $6, $7)";
     const PERSON: &str = "
         INSERT INTO petugas (id_kunci, pin_hash, pin_awal_sampai, dihitung_sejak, created_at) VALUES ($1, $2, $3, $4, $4)";
+    refuse_older(tx, role).await?;
     let (idoutlet, idowner) = works_for.ids();
     // The secret is dropped here, so no call can use it.
     let (_, hash) = key::generate();

@@ -8,6 +8,7 @@ use nyala_core::domain::scope::Scope;
 use nyala_core::domain::text;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_identity::staff::key::{self, KeyKind};
+use nyala_identity::staff::people;
 use nyala_store::db::audit::{self, AuditEntry};
 use serde_json::json;
 
@@ -36,13 +37,13 @@ pub struct AddKey {
 /// Scope of a new key, as it is requested.
 #[derive(Debug, Args)]
 pub struct KeyScope {
-    /// owner: one owner's outlets; supervisor: one outlet; kasir: tops up and reads at one outlet; root (keys alone): everything
+    /// owner: one owner's outlets; supervisor: one outlet; kasir: tops up and reads at one outlet; teknisi: machines of one outlet; root (keys alone): everything
     #[arg(long)]
     pub(super) role: Role,
     /// Whose outlets, for the role owner
     #[arg(long, value_name = "ID")]
     owner: Option<OwnerId>,
-    /// Which outlet, for the roles supervisor and kasir
+    /// Which outlet, for the roles supervisor, kasir and teknisi
     #[arg(long, value_name = "ID")]
     outlet: Option<OutletId>,
 }
@@ -69,6 +70,7 @@ impl AddKey {
         let mut client = k.client().await?;
         let tx = client.transaction().await?;
         let Scope { owner: idowner, outlet: idoutlet } = self.scope.check(&tx).await?;
+        people::refuse_older(&tx, self.scope.role).await?;
         let (secret, hash) = key::generate();
         let row = tx.query_one(INSERT, &[&self.scope.role.as_str(), &idowner, &idoutlet, &name, &hash, &k.now]).await?;
         let id: StaffId = row.get(0);
@@ -100,7 +102,7 @@ impl KeyScope {
                 }
             }
             (Role::Owner, ..) => Err(Failure::new("a key of the role owner needs --owner and no --outlet")),
-            (Role::Supervisor | Role::Kasir, owner, Some(outlet)) => {
+            (Role::Supervisor | Role::Kasir | Role::Technician, owner, Some(outlet)) => {
                 let found = tx.query_opt("SELECT idowner FROM outlet WHERE idoutlet = $1", &[&outlet]).await?;
                 let of: OwnerId = found.ok_or_else(|| Failure::new(format!("there is no outlet {outlet}")))?.get(0);
                 if owner.is_none_or(|o| o == of) {

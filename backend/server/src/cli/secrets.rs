@@ -65,7 +65,7 @@ async fn list(k: &CommandContext) -> Result<(), Failure> {
 
 async fn rotate(k: &CommandContext, what: What) -> Result<(), Failure> {
     let mut client = k.client().await?;
-    let oldest = membership::oldest_live_release(&client).await?;
+    let oldest = membership::oldest_live_release(&**client).await?;
     if let Some(older) = oldest.filter(|oldest| !oldest.can_read(keys::READ_SINCE)) {
         return Err(Failure::new(format!(
             "server {} runs {}, which cannot read a file with rotated keys; upgrade it first. Nothing was changed",

@@ -187,6 +187,7 @@ async fn who_calls_hears_what_they_may_do() {
     let sibling = app.outlet_of(outlet.idowner, "Mawar").await;
     app.outlet("Kenanga").await;
     for (scope, role, sees) in [
+        (Scope::Technician(outlet.idoutlet), Role::Technician, vec![outlet.idoutlet]),
         (Scope::Kasir(outlet.idoutlet), Role::Kasir, vec![outlet.idoutlet]),
         (Scope::Supervisor(sibling.idoutlet), Role::Supervisor, vec![sibling.idoutlet]),
         (Scope::Owner(outlet.idowner), Role::Owner, vec![outlet.idoutlet, sibling.idoutlet]),

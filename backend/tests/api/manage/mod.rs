@@ -10,6 +10,7 @@ mod machines;
 mod opening;
 mod outlets;
 mod services;
+mod technician;
 mod test_start;
 
 use serde_json::Value;

@@ -14,6 +14,7 @@ pub enum Scope {
     Owner(OwnerId),
     Supervisor(OutletId),
     Kasir(OutletId),
+    Technician(OutletId),
 }
 
 impl TestApp {
@@ -24,6 +25,7 @@ impl TestApp {
             Scope::Owner(id) => ("owner", Some(id), None),
             Scope::Supervisor(id) => ("supervisor", None, Some(id)),
             Scope::Kasir(id) => ("kasir", None, Some(id)),
+            Scope::Technician(id) => ("teknisi", None, Some(id)),
         };
         let (secret, hash) = key::generate();
         let id = self

@@ -54,6 +54,7 @@ fn allowed(scope: Scope) -> &'static [&'static str] {
         Scope::Owner(_) => &["outlet", "layanan", "mesin", "mesin/bulk", "topup", "refund", "hapus"],
         Scope::Supervisor(_) => &["layanan", "mesin", "mesin/bulk", "topup", "refund", "hapus"],
         Scope::Kasir(_) => &["topup"],
+        Scope::Technician(_) => &[],
     }
 }
 
@@ -61,13 +62,14 @@ fn allowed(scope: Scope) -> &'static [&'static str] {
 async fn each_role_does_what_it_may_within_its_limits() {
     let outlets = outlets().await;
     let Outlets { ref app, mine, sibling, theirs } = outlets;
-    let roles = [Scope::Root, Scope::Owner(mine.idowner), Scope::Supervisor(mine.idoutlet), Scope::Kasir(mine.idoutlet)];
+    let at_mine = [Scope::Supervisor, Scope::Kasir, Scope::Technician].map(|of| of(mine.idoutlet));
+    let roles = [Scope::Root, Scope::Owner(mine.idowner)].into_iter().chain(at_mine);
     for scope in roles {
         let key = app.key(scope).await;
         let sees = |outlet: Outlet| match scope {
             Scope::Root => true,
             Scope::Owner(id) => id == outlet.idowner,
-            Scope::Supervisor(id) | Scope::Kasir(id) => id == outlet.idoutlet,
+            Scope::Supervisor(id) | Scope::Kasir(id) | Scope::Technician(id) => id == outlet.idoutlet,
         };
         for (n, outlet) in [(1, mine), (2, sibling), (3, theirs)] {
             for (call, body) in outlets.calls(outlet, n) {

@@ -2,6 +2,7 @@
 
 use nyala_core::domain::role::Role;
 use nyala_identity::staff::people::WorksFor;
+use nyala_machines::device::sim::Mode;
 use serde_json::{Value, json};
 
 use super::phone::Phone;
@@ -131,6 +132,37 @@ async fn a_socket_watches_thirty_two_boards() {
     }
     assert_eq!(watch(&mut page, outlets[32]).await["status"], 429);
     assert_eq!(watch(&mut page, outlets[31]).await["status"], 200, "one of them again");
+}
+
+#[actix_web::test]
+async fn a_technician_watches_the_board_of_the_outlet_and_sees_no_money() {
+    let app = setup().start().await;
+    let shop = app.shop(600).await;
+    let outlet = shop.outlet;
+    let till = app.till(outlet.idoutlet).await;
+    let budi = app.person("Budi", Role::Technician, WorksFor::Outlet(outlet.idoutlet), "135791").await;
+    let mut page = join(&app, &app.at(&till, budi).await).await;
+    let whole = watch(&mut page, outlet).await;
+    assert_eq!(states(&whole), [("Mesin 01", "siap")]);
+    assert_eq!(whole["mesin"][0]["aksi"], json!(["tanya", "tutup", "uji"]));
+    let foreign = page.ask("subscribe", &format!(r#","papan/{}""#, app.outlet("Mawar").await.idoutlet)).await;
+    assert_eq!(foreign, json!({"status": 404, "message": "outlet tidak ditemukan"}));
+    // Held money is in the tile of a kasir, who watches the same board.
+    let mut rina = join(&app, &app.kasir(outlet.idoutlet).await).await;
+    let versi = watch(&mut rina, outlet).await["versi"].as_i64().unwrap() + 1;
+    app.fault(shop, Mode::Silent).await;
+    let siti = app.customer(1).await;
+    let epay = app.balance_of(&siti, shop, PRICE).await;
+    let _ = futures_util::future::select(
+        Box::pin(app.buy(&siti, &buy(1, shop, epay))),
+        Box::pin(async {
+            let (all, seen) = (change(&mut rina, outlet, versi).await, change(&mut page, outlet, versi).await);
+            assert_eq!((states(&all), states(&seen)), (vec![("Mesin 01", "menunggu")], vec![("Mesin 01", "menunggu")]));
+            assert_eq!(all["mesin"][0]["jumlah"], PRICE);
+            assert_eq!((&seen["mesin"][0]["jumlah"], &seen["mesin"][0]["kembali_at"]), (&Value::Null, &Value::Null));
+        }),
+    )
+    .await;
 }
 
 /// The page of a tablet on which nobody is logged in.

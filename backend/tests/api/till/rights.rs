@@ -17,8 +17,12 @@ use crate::till::rules::AtTill;
 enum May {
     /// Any person who is logged in at a till.
     AtTill,
+    /// Any person who is logged in, also a technician.
+    LoggedIn,
     /// A session or an API key of this role and above.
     From(Role),
+    /// The same, and a technician's.
+    TechnicianAndFrom(Role),
     /// A session or a key of a supervisor and above; a kasir's session with an approval.
     WithApproval,
     /// A session of a supervisor and above; a kasir's with an approval.
@@ -92,7 +96,7 @@ const CALLS: &[Call] = &[
         May::From(Role::Supervisor),
         Foreign::NotFound,
     ),
-    call("GET", "outlet", nothing, May::From(Role::Kasir), Foreign::OwnOnly),
+    call("GET", "outlet", nothing, May::TechnicianAndFrom(Role::Kasir), Foreign::OwnOnly),
     call("POST", "outlet/{outlet}", |_| json!({ "alamat": "Jalan Dago 1" }), May::From(Role::Owner), Foreign::NotFound),
     call("POST", "outlet/{outlet}/tutup", |_| json!({ "alasan": "uji" }), May::From(Role::Supervisor), Foreign::NotFound),
     call("POST", "outlet/{outlet}/buka", nothing, May::From(Role::Supervisor), Foreign::NotFound),
@@ -122,7 +126,7 @@ const CALLS: &[Call] = &[
     call("POST", "shift/kas", |_| json!({ "jenis": "masuk", "nominal": 0, "alasan": "uji" }), May::AtTill, Foreign::OwnOnly),
     call("POST", "shift/tutup", |_| json!({ "dihitung": -1 }), May::AtTill, Foreign::OwnOnly),
     call("POST", "shift/999/catatan", |_| json!({ "catatan": "uji" }), May::AtTill, Foreign::OwnOnly),
-    call("POST", "soket", nothing, May::AtTill, Foreign::OwnOnly),
+    call("POST", "soket", nothing, May::LoggedIn, Foreign::OwnOnly),
     call(
         "POST",
         "izin",
@@ -205,7 +209,7 @@ const CALLS: &[Call] = &[
     ),
     call("POST", "mesin/{washer}/perangkat", nothing, May::From(Role::Supervisor), Foreign::NotFound),
     call("POST", "mesin/999/stop", |_| json!({ "alasan": "uji" }), May::From(Role::Kasir), Foreign::NotFound),
-    call("GET", "mesin?idoutlet={outlet}", nothing, May::From(Role::Kasir), Foreign::NotFound),
+    call("GET", "mesin?idoutlet={outlet}", nothing, May::TechnicianAndFrom(Role::Kasir), Foreign::NotFound),
     call("GET", "perhatian?idoutlet={outlet}", nothing, May::From(Role::Kasir), Foreign::NotFound),
     call(
         "POST",
@@ -237,14 +241,14 @@ const CALLS: &[Call] = &[
     call("GET", "tagihan/{bill}", nothing, May::FromSupervisorOrAtTill, Foreign::NotFound),
     call("POST", "tagihan/{bill}/batal", nothing, May::FromSupervisorOrAtTill, Foreign::NotFound),
     call("POST", "tagihan/{bill}/selesai", |_| json!({ "catatan": "uji" }), May::From(Role::Owner), Foreign::NotFound),
-    call("GET", "saya", nothing, May::From(Role::Kasir), Foreign::OwnOnly),
+    call("GET", "saya", nothing, May::TechnicianAndFrom(Role::Kasir), Foreign::OwnOnly),
     call("POST", "mesin/{machine}", |_| json!({ "ukuran": "14 kg" }), May::From(Role::Supervisor), Foreign::NotFound),
-    call("GET", "mesin/{machine}/rincian", nothing, May::From(Role::Kasir), Foreign::NotFound),
-    call("POST", "mesin/{machine}/tutup", |_| json!({ "alasan": "uji" }), May::From(Role::Kasir), Foreign::NotFound),
-    call("POST", "mesin/{machine}/buka", nothing, May::From(Role::Supervisor), Foreign::NotFound),
-    call("POST", "mesin/{machine}/tanya", nothing, May::From(Role::Kasir), Foreign::NotFound),
-    call("POST", "mesin/{machine}/uji", |_| json!({ "durasi": 1 }), May::From(Role::Supervisor), Foreign::NotFound),
-    call("POST", "mesin/{machine}/servis", nothing, May::From(Role::Supervisor), Foreign::NotFound),
+    call("GET", "mesin/{machine}/rincian", nothing, May::TechnicianAndFrom(Role::Kasir), Foreign::NotFound),
+    call("POST", "mesin/{machine}/tutup", |_| json!({ "alasan": "uji" }), May::TechnicianAndFrom(Role::Kasir), Foreign::NotFound),
+    call("POST", "mesin/{machine}/buka", nothing, May::TechnicianAndFrom(Role::Supervisor), Foreign::NotFound),
+    call("POST", "mesin/{machine}/tanya", nothing, May::TechnicianAndFrom(Role::Kasir), Foreign::NotFound),
+    call("POST", "mesin/{machine}/uji", |_| json!({ "durasi": 1 }), May::TechnicianAndFrom(Role::Supervisor), Foreign::NotFound),
+    call("POST", "mesin/{machine}/servis", nothing, May::TechnicianAndFrom(Role::Supervisor), Foreign::NotFound),
     call("POST", "mesin/{machine}/stiker", |_| json!({ "alasan": "uji" }), May::From(Role::Supervisor), Foreign::NotFound),
     call("GET", "stiker?id={machine}", nothing, May::From(Role::Supervisor), Foreign::NotFound),
     call("POST", "outlet/{outlet}/kunci_mesin", nothing, May::From(Role::Owner), Foreign::NotFound),
@@ -253,10 +257,10 @@ const CALLS: &[Call] = &[
     call("POST", "perangkat/{browser}/pasang", nothing, May::From(Role::Supervisor), Foreign::NotFound),
     call("POST", "perangkat/{browser}/cabut", nothing, May::From(Role::Supervisor), Foreign::NotFound),
     call("POST", "petugas/{person}/cabut", nothing, May::From(Role::Supervisor), Foreign::NotFound),
-    call("POST", "keluar", nothing, May::AtTill, Foreign::OwnOnly),
+    call("POST", "keluar", nothing, May::LoggedIn, Foreign::OwnOnly),
 ];
 
-const ROLES: [Role; 3] = [Role::Kasir, Role::Supervisor, Role::Owner];
+const ROLES: [Role; 4] = [Role::Technician, Role::Kasir, Role::Supervisor, Role::Owner];
 
 impl RightsShop {
     async fn open() -> Self {
@@ -317,7 +321,7 @@ impl RightsShop {
             .replace("{bill}", &self.bill)
     }
 
-    /// A person with a role at a till of an outlet, with an open shift.
+    /// A person with a role at a till of an outlet, with an open shift where the role sells.
     async fn at_till(&self, role: Role, outlet: Outlet) -> AtTill {
         let works_for = match role {
             Role::Owner => WorksFor::Owner(outlet.idowner),
@@ -325,12 +329,15 @@ impl RightsShop {
         };
         let person = self.app.person("Uji", role, works_for, "246810").await;
         let who = self.app.at(&self.app.till(outlet.idoutlet).await, person).await;
-        self.app.ask(&who, "shift", &json!({ "modal": 100_000 })).await.ok();
+        if role != Role::Technician {
+            self.app.ask(&who, "shift", &json!({ "modal": 100_000 })).await.ok();
+        }
         who
     }
 
     fn scope(&self, role: Role) -> Scope {
         match role {
+            Role::Technician => Scope::Technician(self.outlet.idoutlet),
             Role::Kasir => Scope::Kasir(self.outlet.idoutlet),
             Role::Supervisor => Scope::Supervisor(self.outlet.idoutlet),
             Role::Owner | Role::Root => Scope::Owner(self.outlet.idowner),
@@ -355,6 +362,9 @@ impl RightsShop {
 /// Whether a role may make a call, at a till or with a key.
 fn may(call: &Call, role: Role, at_till: bool) -> bool {
     match call.may {
+        May::LoggedIn => at_till,
+        May::TechnicianAndFrom(least) => role >= least || role == Role::Technician,
+        _ if role == Role::Technician => false,
         May::AtTill => at_till,
         May::From(least) => role >= least,
         May::WithApproval => role >= Role::Supervisor,
@@ -414,6 +424,7 @@ async fn another_outlets_people_find_nothing_of_it() {
         let who = shop.at_till(role, elsewhere).await;
         let key = match role {
             Role::Owner => shop.app.key(Scope::Owner(elsewhere.idowner)).await,
+            Role::Technician => shop.app.key(Scope::Technician(elsewhere.idoutlet)).await,
             Role::Kasir => shop.app.key(Scope::Kasir(elsewhere.idoutlet)).await,
             _ => shop.app.key(Scope::Supervisor(elsewhere.idoutlet)).await,
         };

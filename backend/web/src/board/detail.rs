@@ -120,8 +120,8 @@ impl Of {
     }
 }
 
-/// The newest events.
-pub async fn events(client: &DbClient, of: &Of) -> Result<Vec<Riwayat>, DbError> {
+/// The newest events, with customers' short names or without.
+pub async fn events(client: &DbClient, of: &Of, names: bool) -> Result<Vec<Riwayat>, DbError> {
     // The outlet leads to the newest purchases without reading all of the machine's.
     const PURCHASES: &str = "
         SELECT t.state, t.created_at, t.started_at, t.finished_at, t.uji, t.nama_layanan, c.nama_awal, c.nama_akhir,
@@ -136,7 +136,7 @@ pub async fn events(client: &DbClient, of: &Of) -> Result<Vec<Riwayat>, DbError>
     let stmt = client.prepare_cached(PURCHASES).await?;
     let mut events = Vec::new();
     for row in client.query(&stmt, &[&of.idoutlet, &of.idmesin, &shown]).await? {
-        events.extend(steps(&row, of.now)?);
+        events.extend(steps(&row, names, of.now)?);
     }
     let stmt = client.prepare_cached(SPELLS).await?;
     for row in client.query(&stmt, &[&of.idmesin, &shown]).await? {
@@ -150,13 +150,13 @@ pub async fn events(client: &DbClient, of: &Of) -> Result<Vec<Riwayat>, DbError>
 
 /// The steps of a purchase, the newest first, of a row with its times and names.
 pub fn of_purchase(row: &Row, now: Timestamp) -> Result<Vec<Riwayat>, DbError> {
-    Ok(newest_first(steps(row, now)?))
+    Ok(newest_first(steps(row, true, now)?))
 }
 
 /// An event with its moment and its text.
 type TextedEvent = (Timestamp, Event, String);
 
-fn steps(row: &Row, now: Timestamp) -> Result<Vec<TextedEvent>, DbError> {
+fn steps(row: &Row, names: bool, now: Timestamp) -> Result<Vec<TextedEvent>, DbError> {
     let purchase = PurchaseTimes {
         state: row.try_get("state")?,
         created_at: row.try_get("created_at")?,
@@ -166,7 +166,7 @@ fn steps(row: &Row, now: Timestamp) -> Result<Vec<TextedEvent>, DbError> {
         test: row.try_get("uji")?,
     };
     let what = if purchase.test { "Tes nyala" } else { row.try_get("nama_layanan")? };
-    let payer = name::short(row.try_get("nama_awal")?, row.try_get("nama_akhir")?);
+    let payer = if names { name::short(row.try_get("nama_awal")?, row.try_get("nama_akhir")?) } else { String::new() };
     let steps = timeline::of_purchase(&purchase, now).into_iter();
     Ok(steps.map(|(at, event)| (at, event, text(event, what, &payer))).collect())
 }
@@ -180,6 +180,7 @@ fn newest_first(mut events: Vec<TextedEvent>) -> Vec<Riwayat> {
 /// An event for people. `what`: the service, or why it was closed.
 fn text(event: Event, what: &str, payer: &str) -> String {
     match event {
+        Event::Paid if payer.is_empty() => "Dibayar".to_owned(),
         Event::Paid => format!("Dibayar {payer}"),
         Event::Sent => "Perintah nyala dikirim".to_owned(),
         Event::SentAgain => "Dikirim ulang".to_owned(),

@@ -7,4 +7,5 @@ pub mod history;
 pub mod read;
 pub mod spells;
 pub mod tablet;
+pub mod technician;
 pub mod tile;

@@ -155,6 +155,20 @@ impl<O, T, P> Default for Change<'_, O, T, P> {
     }
 }
 
+impl<'a, O, T, P> Change<'a, O, &'a T, &'a P> {
+    /// The same change with other tiles and entries.
+    pub fn with<U, Q>(&self, tile: impl Fn(&'a T) -> U, entry: impl Fn(&'a P) -> Option<Q>) -> Change<'a, O, U, Q> {
+        Change {
+            versi: self.versi,
+            server_time: self.server_time,
+            mesin: self.mesin.iter().map(|one| tile(one)).collect(),
+            hilang: self.hilang.clone(),
+            perhatian: self.perhatian.as_ref().map(|all| all.iter().filter_map(|one| entry(one)).collect()),
+            outlet: self.outlet,
+        }
+    }
+}
+
 impl<O, T, P> Change<'_, O, T, P> {
     fn is_bare(&self) -> bool {
         self.mesin.is_empty() && self.hilang.is_empty() && self.perhatian.is_none() && self.outlet.is_none()

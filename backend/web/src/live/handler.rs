@@ -47,6 +47,8 @@ pub enum Connected {
 pub struct StaffSocket {
     live: Arc<Live>,
     of: TicketOf,
+    /// What the socket may see of a board.
+    view: View,
     boards: BoardWatches,
     _guard: StaffSocketGuard,
 }
@@ -149,19 +151,22 @@ impl Sockets {
         let live = &self.0;
         let of = live.staff.tickets.take(ticket, live.clock.now()).ok_or_else(unauthorized)?;
         let guard = live.staff_sockets.take(of, socket.closer()).ok_or_else(|| Refused::new("too many sockets"))?;
-        let good = async {
+        let view = async {
             let (client, now) = (live.staff.store.get().await?, live.clock.now());
-            Ok::<_, StaffError>(match of {
-                TicketOf::Session(of) => !session::good(&client, &[of.till.session], now).await?.is_empty(),
-                TicketOf::Board(of) => browser::paired(&client, &[of.paired.id], now).await?.contains(&of.paired),
-            })
-        };
-        match good.await {
-            Ok(true) => {
-                let (live, socket) = (live.clone(), socket.clone());
-                Ok(StaffSocket { live, of, boards: BoardWatches::new(socket), _guard: guard })
+            match of {
+                TicketOf::Session(of) => Ok(View::of(session::by_id(&client, of.till, now).await?.role)),
+                TicketOf::Board(of) => match browser::paired(&client, &[of.paired.id], now).await?.contains(&of.paired) {
+                    true => Ok(View::Tablet),
+                    false => Err(StaffError::NotPaired),
+                },
             }
-            Ok(false) => Err(unauthorized()),
+        };
+        match view.await {
+            Ok(view) => {
+                let (live, socket) = (live.clone(), socket.clone());
+                Ok(StaffSocket { live, of, view, boards: BoardWatches::new(socket), _guard: guard })
+            }
+            Err(StaffError::SessionOver | StaffError::NotPaired) => Err(unauthorized()),
             Err(_) => {
                 socket.close();
                 Err(unauthorized())
@@ -171,23 +176,15 @@ impl Sockets {
 }
 
 impl StaffSocket {
-    /// What the socket may see of a board.
-    const fn view(&self) -> View {
-        match self.of {
-            TicketOf::Session(_) => View::Staff,
-            TicketOf::Board(_) => View::Tablet,
-        }
-    }
-
     /// Watches the board of an outlet, `papan/<idoutlet>`, or stops watching it.
     fn event(&self, name: &str, topic: Option<&str>, ack: Option<Ack>) {
         let idoutlet = topic.and_then(|topic| topic.strip_prefix("papan/")).and_then(OutletId::parse);
         match (name, idoutlet) {
             ("subscribe", Some(idoutlet)) => {
                 let sees = sees_board(self.live.clone(), self.of, idoutlet);
-                self.boards.subscribe(&self.live.boards, (idoutlet, self.view()), ack, sees);
+                self.boards.subscribe(&self.live.boards, (idoutlet, self.view), ack, sees);
             }
-            ("unsubscribe", Some(idoutlet)) => self.boards.unsubscribe::<StaffBoard>((idoutlet, self.view()), ack),
+            ("unsubscribe", Some(idoutlet)) => self.boards.unsubscribe::<StaffBoard>((idoutlet, self.view), ack),
             ("subscribe" | "unsubscribe", None) => acknowledge(ack, 404, "topik tidak dikenal, misalnya papan/12"),
             _ => acknowledge(ack, 400, UNKNOWN_EVENT),
         }

@@ -3,15 +3,17 @@
 use actix_socketio::{Ack, Broadcast};
 use nyala_core::board::attention::Patience;
 use nyala_core::domain::id::{MachineId, OutletId};
+use nyala_core::domain::role::Role;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_store::db::error::DbError;
 use nyala_store::db::pool::DbClient;
 use serde::Serialize;
 
-use super::boards::{Boards, Change, ChangeOf, Content, Snapshot};
+use super::boards::{Boards, ChangeOf, Content, Snapshot};
 use crate::board::entry::Perhatian;
 use crate::board::read::{self, BoardNow, OutletPapan};
 use crate::board::tablet::{TabletEntry, TabletTile};
+use crate::board::technician;
 use crate::board::tile::Tile;
 
 /// What staff see.
@@ -24,6 +26,8 @@ pub struct StaffBoard {
 pub enum View {
     /// People with a session.
     Staff,
+    /// A technician with a session: no money, nothing about customers.
+    Technician,
     /// A tablet without one: no receipts, no money, nothing to press.
     Tablet,
 }
@@ -36,6 +40,16 @@ struct StaffSnapshot<'a, T, P> {
     outlet: &'a OutletPapan,
     mesin: Vec<T>,
     perhatian: Vec<P>,
+}
+
+impl View {
+    /// Of a person with a session.
+    pub const fn of(role: Role) -> Self {
+        match role {
+            Role::Technician => Self::Technician,
+            _ => Self::Staff,
+        }
+    }
 }
 
 /// The topic of an outlet's board.
@@ -60,6 +74,7 @@ impl Content for StaffBoard {
     fn room(idoutlet: OutletId, view: View) -> String {
         match view {
             View::Staff => topic(idoutlet),
+            View::Technician => format!("teknisi/{idoutlet}"),
             View::Tablet => format!("tablet/{idoutlet}"),
         }
     }
@@ -72,6 +87,10 @@ impl Content for StaffBoard {
                 let (mesin, perhatian) = (tiles.collect(), entries.collect());
                 ack.send(&StaffSnapshot::<&Tile, &Perhatian> { status, versi, server_time, outlet, mesin, perhatian })
             }
+            View::Technician => {
+                let (mesin, perhatian) = (tiles.map(technician::tile).collect(), entries.filter_map(technician::entry).collect());
+                ack.send(&StaffSnapshot { status, versi, server_time, outlet, mesin, perhatian })
+            }
             View::Tablet => {
                 let (mesin, perhatian) = (tiles.map(TabletTile::of).collect(), entries.map(TabletEntry::of).collect());
                 ack.send(&StaffSnapshot { status, versi, server_time, outlet, mesin, perhatian })
@@ -80,21 +99,12 @@ impl Content for StaffBoard {
     }
 
     fn emit(sockets: &Broadcast, idoutlet: OutletId, change: &ChangeOf<'_, Self>) -> serde_json::Result<()> {
-        let (topic, tablets) = (topic(idoutlet), Self::room(idoutlet, View::Tablet));
-        sockets.clone().to(topic.as_str()).emit(&topic, change)?;
-        sockets.clone().to(tablets.as_str()).emit(&topic, &for_tablet(change))?;
+        let topic = topic(idoutlet);
+        let to = |view| sockets.clone().to(Self::room(idoutlet, view).as_str());
+        to(View::Staff).emit(&topic, change)?;
+        to(View::Technician).emit(&topic, &change.with(|tile| technician::tile(tile), |entry| technician::entry(entry)))?;
+        to(View::Tablet).emit(&topic, &change.with(|tile| TabletTile::of(tile), |entry| Some(TabletEntry::of(entry))))?;
         Ok(())
-    }
-}
-
-fn for_tablet<'a>(change: &ChangeOf<'a, StaffBoard>) -> Change<'a, OutletPapan, TabletTile<'a>, TabletEntry<'a>> {
-    Change {
-        versi: change.versi,
-        server_time: change.server_time,
-        mesin: change.mesin.iter().map(|tile| TabletTile::of(tile)).collect(),
-        hilang: change.hilang.clone(),
-        perhatian: change.perhatian.as_ref().map(|entries| entries.iter().map(|entry| TabletEntry::of(entry)).collect()),
-        outlet: change.outlet,
     }
 }
 

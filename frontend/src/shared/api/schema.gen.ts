@@ -486,7 +486,7 @@ export interface paths {
         /** What a machine does now. */
         get: operations["mesin_status"];
         put?: never;
-        /** Changes a machine. Purchases keep the name that it had. */
+        /** Changes a machine. Purchases keep the name that it had. A technician changes `lebar_ms`, `jeda_ms` and `sense_s` of a closed one. */
         post: operations["change_mesin"];
         delete?: never;
         options?: never;
@@ -5439,7 +5439,7 @@ export interface components {
             idoutlet: number | string;
             idowner?: null;
             /** @enum {string} */
-            role?: "kasir" | "supervisor";
+            role?: "kasir" | "teknisi" | "supervisor";
         } | {
             idoutlet?: null;
             idowner: number | string;
@@ -6667,7 +6667,7 @@ export interface components {
             idoutlet: number | string;
             idowner?: null;
             /** @enum {string} */
-            role?: "kasir" | "supervisor";
+            role?: "kasir" | "teknisi" | "supervisor";
         } | {
             idoutlet?: null;
             idowner: number | string;
@@ -10046,7 +10046,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description `mesin sedang digunakan`: it cannot be retired now, or started in another way */
+            /** @description `mesin sedang digunakan`: it cannot be retired now, or started in another way; `mesin harus ditutup dulu`: for a technician */
             409: {
                 headers: {
                     [name: string]: unknown;

@@ -83,7 +83,7 @@ export const changePackage = (id: number, body: Schemas['PaketChange']) =>
 /** The staff in sight whom the caller may hire and dismiss, dismissed ones too. */
 export type StaffRow = Schemas['PetugasRow']
 export const getStaff = (signal?: AbortSignal) => allRows<StaffRow>('petugas', signal)
-export const hire = (body: { nama: string; role: 'kasir' | 'supervisor'; idoutlet: number }) =>
+export const hire = (body: { nama: string; role: 'kasir' | 'teknisi' | 'supervisor'; idoutlet: number }) =>
   ops<Schemas['PetugasHired']>('POST', 'petugas', { body })
 /** Ends the PIN and all sessions, and gives a new first PIN. */
 export const newFirstPin = (id: number) => ops<Schemas['PetugasHired']>('POST', `petugas/${id}/reset_pin`)
@@ -101,8 +101,11 @@ export const revokeTill = (id: number) => endOnce(ops<null>('POST', `perangkat/$
 export type ApiKeyRow = Schemas['KunciRow']
 export const getApiKeys = (signal?: AbortSignal) => allRows<ApiKeyRow>('kunci', signal)
 /** The secret is told once. */
-export const addApiKey = (body: { nama: string; role: 'kasir' | 'supervisor'; idoutlet: number }) =>
-  ops<Schemas['KunciMade']>('POST', 'kunci', { body })
+export const addApiKey = (body: {
+  nama: string
+  role: 'kasir' | 'teknisi' | 'supervisor'
+  idoutlet: number
+}) => ops<Schemas['KunciMade']>('POST', 'kunci', { body })
 export const revokeApiKey = (id: number) => endOnce(ops<null>('POST', `kunci/${id}/cabut`))
 
 export type AuditRow = Schemas['AuditRow']

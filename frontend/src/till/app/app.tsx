@@ -16,6 +16,7 @@ import { listenForScans } from '@/till/lib/page/keyboard'
 import { notify } from '@/till/lib/page/notices'
 import { navigate, paths, usePath } from '@/till/lib/page/router'
 import { NOT_OURS, useScans } from '@/till/lib/scan/scans'
+import { TECHNICIAN } from '@/till/lib/session/role-name'
 import { useSession } from '@/till/lib/session/session'
 import { useHeartbeat } from '@/till/lib/session/use-connected'
 import { useSells } from '@/till/lib/session/use-device'
@@ -63,7 +64,7 @@ function Where() {
   useFollowShift()
   useFollowAlerts()
 
-  const wanted = place(path, { someone: session !== null, paired, sells, may })
+  const wanted = place(path, { role: session?.petugas.role, paired, sells, may })
   useEffect(() => {
     if (wanted === path) return
     if (screenAt(path)) left = { path, search: window.location.search }
@@ -76,9 +77,10 @@ function Where() {
   return session && <Shell path={wanted} session={session} />
 }
 
-function place(path: string, here: { someone: boolean; paired: boolean; sells: boolean; may: May }): string {
+function place(path: string, here: { role?: string; paired: boolean; sells: boolean; may: May }): string {
   if (path === paths.pair || !here.paired) return paths.pair
-  if (!here.someone) return paths.logIn
+  if (here.role === undefined) return paths.logIn
+  if (here.role === TECHNICIAN) return paths.machines
   const screen = screenAt(path === paths.logIn ? left.path : path) ?? till
   // Until the rights are known, the screen itself draws nothing.
   const shut = screen.rights !== undefined && here.may(screen.rights) === false

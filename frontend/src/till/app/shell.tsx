@@ -21,6 +21,7 @@ import { useZone, ZoneContext } from '@/till/lib/page/zone'
 import { clockThere, JAKARTA } from '@/till/lib/page/zone-clock'
 import { isCustomerCode, useScans } from '@/till/lib/scan/scans'
 import { useLive } from '@/till/lib/session/live'
+import { TECHNICIAN } from '@/till/lib/session/role-name'
 import type { Session } from '@/till/lib/session/session'
 import { useAttention } from '@/till/lib/session/use-attention'
 import { useConnected } from '@/till/lib/session/use-connected'
@@ -52,9 +53,9 @@ export function Shell({ path, session }: { path: string; session: Session }) {
   const Page = screen.page
   return (
     <ZoneContext value={useOnlyZone()}>
-      {FollowBills && <FollowBills />}
+      {FollowBills && sells && <FollowBills />}
       <div className={styles.shell}>
-        {!bare && <Navigation name={petugas.nama} sells={sells} />}
+        {!bare && <Navigation petugas={petugas} sells={sells} />}
         <div className={styles.side}>
           {!bare && <Header screen={screen} name={petugas.nama} />}
           {/* Without a control inside, the keyboard scrolls the wall itself. */}
@@ -90,10 +91,14 @@ function useScanLeads(sells: boolean): void {
 /** With more entries, the scan button included, a phone's bar has only icons. */
 const MAX_WITH_LABELS = 5
 
-function Navigation({ name, sells }: { name: string; sells: boolean }) {
+function Navigation({ petugas: { nama, role }, sells }: Pick<Session, 'petugas'> & { sells: boolean }) {
   const may = useMay()
   const offered = screens.filter(
-    (one) => !one.unlisted && (sells || !one.sells) && (!one.rights || may(one.rights)),
+    (one) =>
+      !one.unlisted &&
+      (sells || !one.sells) &&
+      (!one.rights || may(one.rights)) &&
+      (role !== TECHNICIAN || one.path === paths.machines),
   )
   // On a phone the scan button is in the middle.
   const half = Math.ceil(offered.length / 2)
@@ -123,12 +128,12 @@ function Navigation({ name, sells }: { name: string; sells: boolean }) {
       </ul>
       <button type="button" className={styles.person} onClick={lock}>
         <span className={styles.avatar} aria-hidden="true">
-          {initials(name)}
+          {initials(nama)}
         </span>
         <span className={styles.personName}>
           <LockKeyhole size={14} aria-hidden />
           <span className="visually-hidden">Kunci kasir, </span>
-          <span>{name}</span>
+          <span>{nama}</span>
         </span>
       </button>
     </nav>
@@ -168,7 +173,7 @@ function AttentionBadge() {
 function Header({ screen, name }: { screen: Screen; name: string }) {
   const device = useDevice().data
   const place = device?.outlet?.nama ?? device?.perangkat.nama ?? ''
-  const shift = useShift().data?.shift
+  const shift = useShift(useSells()).data?.shift
   const zone = useZone()
   const since = shift && `shift sejak ${clockThere(Date.parse(shift.dibuka_at), zone)}`
   const heading = useRef<HTMLHeadingElement>(null)

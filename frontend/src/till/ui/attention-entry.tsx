@@ -16,7 +16,8 @@ import { Link } from './link'
 
 interface Props {
   entry: Attention
-  onTaken: (entry: Attention, taken: Taken) => void
+  /** Null for who takes none. */
+  onTaken: ((entry: Attention, taken: Taken) => void) | null
   /** Shows more of it on this page. */
   onOpen?: ((entry: Attention) => void) | null
   /** The screen that shows more of it. */
@@ -43,7 +44,7 @@ export function AttentionEntry({ entry, onTaken, onOpen = null, to = null, withO
       {ditangani ? (
         <p className={styles.taken}>{attentionCopy.takenBy(ditangani.nama, moment(ditangani.sampai))}</p>
       ) : (
-        <Take entry={entry} onTaken={onTaken} />
+        onTaken && <Take entry={entry} onTaken={onTaken} />
       )}
     </li>
   )
@@ -73,7 +74,7 @@ function What({ to, onOpen, children }: WhatProps) {
 }
 
 /** Takes an entry. A repeat is harmless, so that an unanswered call needs no more than another touch. */
-function Take({ entry, onTaken }: Pick<Props, 'entry' | 'onTaken'>) {
+function Take({ entry, onTaken }: { entry: Attention; onTaken: NonNullable<Props['onTaken']> }) {
   const connected = useConnected()
   const once = useOneAtATime()
   const [pending, setPending] = useState(false)

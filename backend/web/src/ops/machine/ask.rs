@@ -55,7 +55,7 @@ pub async fn ask(
         return Err(AppError::DeviceSilent);
     }
     let tile = boards.tile(idoutlet, id).await?.ok_or(AppError::MachineNotFound)?;
-    Ok(answer::ok(tile))
+    Ok(answer::ok(tile.for_role(operator.role)))
 }
 
 /// Returns when the device has answered, or cannot be reached. A device at another server is asked through it.

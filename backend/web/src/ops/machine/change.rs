@@ -1,4 +1,4 @@
-//! `POST /ops/v1/mesin/{id}`: changes a machine, or retires it; `POST outlet/{id}/urut`: the order of an outlet's machines (supervisor and above).
+//! `POST /ops/v1/mesin/{id}`: changes a machine, or retires it (a technician: the timings of a closed one); `POST outlet/{id}/urut`: the order of an outlet's machines (supervisor and above).
 
 use actix_web::{HttpResponse, web};
 use deadpool_postgres::Transaction;
@@ -30,6 +30,8 @@ use crate::live::staff_board::StaffBoards;
 use crate::ops::people::key::Minimal;
 use crate::ops::scope;
 
+/// The fields that a technician may change.
+const TIMINGS: [&str; 3] = ["lebar_ms", "jeda_ms", "sense_s"];
 /// The most cycles between two services.
 const MAX_SERVICE_EVERY: i64 = 100_000;
 
@@ -90,19 +92,19 @@ impl MesinChange {
     }
 }
 
-/// Changes a machine. Purchases keep the name that it had.
+/// Changes a machine. Purchases keep the name that it had. A technician changes `lebar_ms`, `jeda_ms` and `sense_s` of a closed one.
 #[utoipa::path(
     post, path = "/ops/v1/mesin/{id}", operation_id = "change_mesin", tag = "papan", security(("operator" = []), ("session" = [])),
     params(("id" = inline(MachineId), Path)), request_body = MesinChange,
     responses(
         (status = 200, body = Empty), (status = 400, body = Empty), (status = 401, body = Empty), (status = 403, body = Empty),
-        (status = 404, body = Empty), (status = 409, body = Empty, description = "`mesin sedang digunakan`: it cannot be retired now, or started in another way"),
+        (status = 404, body = Empty), (status = 409, body = Empty, description = "`mesin sedang digunakan`: it cannot be retired now, or started in another way; `mesin harus ditutup dulu`: for a technician"),
         (status = 422, body = Empty, description = "`pulsa x (lebar_ms + jeda_ms) paling lama 6000 ms`"),
         (status = 503, body = Empty, description = "`cara: pulsa` while a server of an older release is alive"),
     )
 )]
 pub async fn change(
-    by: Minimal<{ Right::MesinUbah.rank() }>,
+    by: Minimal<{ Right::MesinWaktu.rank() }>,
     store: web::Data<Store>,
     boards: web::Data<StaffBoards>,
     id: web::Path<String>,
@@ -113,6 +115,11 @@ pub async fn change(
             servis_tiap = CASE WHEN $6 THEN $7 ELSE servis_tiap END, aktif = COALESCE($8, aktif)
         WHERE idmesin = $1";
     let Minimal(operator) = by;
+    let content = serde_json::to_value(&*body).map_err(AppError::internal)?;
+    let only_timings = !operator.role.has(Right::MesinUbah.rank());
+    if only_timings && !content.as_object().is_some_and(|fields| fields.keys().all(|field| TIMINGS.contains(&field.as_str()))) {
+        return Err(AppError::Forbidden);
+    }
     let idmesin = MachineId::parse(&id).ok_or(AppError::MachineNotFound)?;
     let name = body.nama.as_deref().map(|nama| text::parse("nama", nama, text::MAX_NAME_CHARS)).transpose()?;
     let size = body.ukuran.as_ref().map(|ukuran| size(ukuran.as_deref())).transpose()?;
@@ -123,6 +130,9 @@ pub async fn change(
     start_by.check(&client).await?;
     let tx = client.transaction().await?;
     let idoutlet = scope::locked_old_machine(&tx, &operator, idmesin).await?;
+    if only_timings {
+        is_closed(&tx, idmesin).await?;
+    }
     if body.aktif == Some(false) || start_by.way.is_some() {
         is_idle(&tx, idmesin).await?;
     }
@@ -141,7 +151,6 @@ pub async fn change(
         &body.aktif,
     ];
     tx.execute(CHANGE, &params).await?;
-    let content = serde_json::to_value(&*body).map_err(AppError::internal)?;
     let entry =
         AuditEntry { principal: &operator.principal(), action: "mesin.ubah", object: format!("mesin:{idmesin}"), content };
     audit::write_at(&tx, Some(idoutlet), &entry, now).await?;
@@ -153,6 +162,18 @@ pub async fn change(
 fn service_every(cycles: Whole) -> Result<i32, AppError> {
     let valid = i32::try_from(cycles.get()).ok().filter(|_| (1..=MAX_SERVICE_EVERY).contains(&cycles.get()));
     valid.ok_or_else(|| AppError::bad_input(format!("servis_tiap harus 1 sampai {MAX_SERVICE_EVERY} siklus")))
+}
+
+/// Refuses when a machine is open. Its row is locked.
+///
+/// # Errors
+/// 409, and the database's.
+pub async fn is_closed(tx: &Transaction<'_>, idmesin: MachineId) -> Result<(), AppError> {
+    const CLOSED: &str = "SELECT ditutup_sejak IS NOT NULL FROM mesin WHERE idmesin = $1";
+    if tx.query_one(CLOSED, &[&idmesin]).await?.try_get(0)? {
+        return Ok(());
+    }
+    Err(AppError::Conflict("mesin harus ditutup dulu"))
 }
 
 /// Refuses when a machine is in use. Its row is locked, so that no hold can begin.

@@ -3,6 +3,7 @@
 use actix_web::{HttpResponse, web};
 use nyala_core::domain::driver_kind::DriverKind;
 use nyala_core::domain::id::MachineId;
+use nyala_core::domain::role::{ANYBODY, Role};
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_machines::device;
 use nyala_machines::device::mqtt::driver::Mqtt;
@@ -16,7 +17,7 @@ use crate::board::tile::Tile;
 use crate::http::answer::{self, Answer, Empty};
 use crate::http::error::AppError;
 use crate::live::staff_board::StaffBoards;
-use crate::ops::people::key::Caller;
+use crate::ops::people::key::Minimal;
 
 use super::start_by::Menyala;
 
@@ -49,7 +50,7 @@ pub struct Rincian {
     responses((status = 200, body = Answer<Rincian>), (status = 401, body = Empty), (status = 404, body = Empty))
 )]
 pub async fn detail(
-    Caller(operator): Caller,
+    Minimal(operator): Minimal<ANYBODY>,
     store: web::Data<Store>,
     machines: web::Data<Machines>,
     mqtt: web::Data<Mqtt>,
@@ -69,14 +70,16 @@ pub async fn detail(
     };
     let heard_at =
         if online && of.driver == DriverKind::Mqtt { heard_elsewhere(&machines, &mqtt, &of, &store).await } else { None };
-    let tile = boards.tile(of.idoutlet, id).await?.ok_or(AppError::MachineNotFound)?;
+    let tile = boards.tile(of.idoutlet, id).await?.ok_or(AppError::MachineNotFound)?.for_role(operator.role);
     let client = store.get().await?;
     let perangkat = match of.driver {
         DriverKind::Sim => None,
         DriverKind::Mqtt => Some(reported(&client, &of, mqtt.signal(id), heard_at).await?),
     };
-    let (riwayat, siklus) = (events(&client, &of).await?, cycles(&client, &of).await?);
+    let technician = operator.role == Role::Technician;
+    let (riwayat, siklus) = (events(&client, &of, !technician).await?, cycles(&client, &of).await?);
     let (menyala, nilai_koin) = Menyala::read(&client, id).await?;
+    let nilai_koin = nilai_koin.filter(|_| !technician);
     let koin = coins(&client, &of).await?;
     Ok(answer::ok(Rincian { tile, riwayat, siklus, menyala, nilai_koin, koin, perangkat }))
 }

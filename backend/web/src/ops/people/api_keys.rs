@@ -6,6 +6,7 @@ use nyala_core::domain::right::Right;
 use nyala_core::domain::text;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_identity::staff::key::{self, KeyKind};
+use nyala_identity::staff::people;
 use nyala_store::db::Store;
 use nyala_store::db::audit::{self, AuditEntry};
 use serde::{Deserialize, Serialize};
@@ -26,9 +27,9 @@ pub struct Kunci {
     #[schema(value_type = ShortText)]
     nama: String,
     /// A role below the caller's own.
-    #[schema(value_type = String, pattern = "^(kasir|supervisor|owner)$")]
+    #[schema(value_type = String, pattern = "^(kasir|teknisi|supervisor|owner)$")]
     role: String,
-    /// The outlet of a kasir's or a supervisor's key.
+    /// The outlet of a kasir's, a technician's or a supervisor's key.
     idoutlet: Option<OutletId>,
     /// Whose outlets an owner's key sees.
     idowner: Option<OwnerId>,
@@ -118,6 +119,7 @@ pub async fn add(
     let mut client = store.get().await?;
     let tx = client.transaction().await?;
     let (idoutlet, idowner) = works_for(&tx, &operator, role, (body.idoutlet, body.idowner)).await?.ids();
+    people::refuse_older(&tx, role).await?;
     let (secret, hash) = key::generate();
     let id: StaffId = tx.query_one(INSERT, &[&role.as_str(), &idowner, &idoutlet, &name, &hash, &now]).await?.try_get(0)?;
     let content = json!({ "role": role.as_str(), "idowner": idowner, "idoutlet": idoutlet, "nama": name });

@@ -14,14 +14,21 @@ use nyala_store::db::Store;
 
 use crate::http::error::AppError;
 
-/// The caller of `/ops/v1`, with any role; 401 without a valid key or session.
+/// The caller of `/ops/v1`, with any role but that of a technician (403); 401 without a valid key or session.
 #[derive(Debug, Clone, Copy)]
 pub struct Caller(pub Operator);
 
 impl Caller {
     pub fn of(req: &HttpRequest) -> Result<Operator, AppError> {
-        req.extensions().get::<Operator>().copied().ok_or(AppError::OperatorUnauthorized)
+        anybody(req).and_then(|operator| match operator.role {
+            Role::Technician => Err(AppError::Forbidden),
+            _ => Ok(operator),
+        })
     }
+}
+
+fn anybody(req: &HttpRequest) -> Result<Operator, AppError> {
+    req.extensions().get::<Operator>().copied().ok_or(AppError::OperatorUnauthorized)
 }
 
 impl FromRequest for Caller {
@@ -35,8 +42,8 @@ impl FromRequest for Caller {
 
 pub const ROOT: u8 = Role::Root as u8;
 
-/// An [`Operator`] whose role is at least `MIN`, else 403. Must be a handler's first argument, so that it responds before the body is
-/// read.
+/// An [`Operator`] whose role has the rights of the number `MIN` ([`Role::has`]), else 403. Must be a handler's first argument, so that it
+/// responds before the body is read.
 #[derive(Debug, Clone, Copy)]
 pub struct Minimal<const MIN: u8>(pub Operator);
 
@@ -45,12 +52,11 @@ impl<const MIN: u8> FromRequest for Minimal<MIN> {
     type Future = Ready<Result<Self, AppError>>;
 
     fn from_request(req: &HttpRequest, _: &mut Payload) -> Self::Future {
-        let operator = Caller::of(req);
-        ready(operator.and_then(|o| if o.role as u8 >= MIN { Ok(Self(o)) } else { Err(AppError::Forbidden) }))
+        ready(anybody(req).and_then(|o| if o.role.has(MIN) { Ok(Self(o)) } else { Err(AppError::Forbidden) }))
     }
 }
 
-/// A caller with a till session; an API key is refused (403).
+/// A caller with a till session, but no technician; an API key is refused (403).
 #[derive(Debug, Clone, Copy)]
 pub struct Seller {
     pub operator: Operator,
@@ -62,13 +68,13 @@ impl FromRequest for Seller {
     type Future = Ready<Result<Self, AppError>>;
 
     fn from_request(req: &HttpRequest, _: &mut Payload) -> Self::Future {
-        let operator = Caller::of(req);
-        let seller = operator.and_then(|operator| match operator.at {
-            Some(till) => Ok(Self { operator, till }),
-            None => Err(AppError::NotAllowed(NEEDS_TILL)),
-        });
-        ready(seller)
+        ready(Caller::of(req).and_then(|operator| Ok(Self { till: at_till(&operator)?, operator })))
     }
+}
+
+/// The till session of a caller; 403 for an API key.
+pub fn at_till(operator: &Operator) -> Result<AtTill, AppError> {
+    operator.at.ok_or(AppError::NotAllowed(NEEDS_TILL))
 }
 
 /// A caller with only a paired browser's cookie; an API key is refused (403).

@@ -3,13 +3,14 @@
 use actix_web::{HttpResponse, web};
 use nyala_core::domain::id::{OutletId, OwnerId, StaffId};
 use nyala_core::domain::right::Right;
+use nyala_core::domain::role::ANYBODY;
 use nyala_store::db::Store;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::http::answer::{self, Answer, Empty};
 use crate::http::error::AppError;
-use crate::ops::people::key::Caller;
+use crate::ops::people::key::Minimal;
 
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Saya {
@@ -40,7 +41,7 @@ pub struct OutletSaya {
     get, path = "/ops/v1/saya", tag = "papan", security(("operator" = []), ("session" = [])),
     responses((status = 200, body = Answer<Saya>), (status = 401, body = Empty))
 )]
-pub async fn saya(Caller(operator): Caller, store: web::Data<Store>) -> Result<HttpResponse, AppError> {
+pub async fn saya(Minimal(operator): Minimal<ANYBODY>, store: web::Data<Store>) -> Result<HttpResponse, AppError> {
     const NAME: &str = "SELECT nama, idowner FROM kunci_operator WHERE id = $1";
     const OUTLETS: &str = "
         SELECT idoutlet, nama, kota, zona FROM outlet

@@ -1,4 +1,4 @@
-//! `/ops/v1/petugas`: staff at the tills: list, hire, dismiss, new PIN, unlock (supervisors for kasir, owners for supervisors, root for
+//! `/ops/v1/petugas`: staff at the tills: list, hire, dismiss, new PIN, unlock (supervisors for kasir and technicians, owners for supervisors, root for
 //! owners).
 
 use actix_web::{HttpRequest, HttpResponse, web};
@@ -35,9 +35,9 @@ pub struct Petugas {
     #[schema(value_type = ShortText)]
     nama: String,
     /// A role below the caller's own.
-    #[schema(value_type = String, pattern = "^(kasir|supervisor|owner)$")]
+    #[schema(value_type = String, pattern = "^(kasir|teknisi|supervisor|owner)$")]
     role: String,
-    /// Where a kasir or a supervisor works.
+    /// Where a kasir, a technician or a supervisor works.
     idoutlet: Option<OutletId>,
     /// Whose outlets an owner has.
     idowner: Option<OwnerId>,
@@ -81,7 +81,7 @@ pub fn together() -> [OneOf; 1] {
         with(this, id()).property(not, null()).property("role", roles)
     };
     [OneOf::builder()
-        .item(works_for("idoutlet", "idowner", &[Role::Kasir, Role::Supervisor]))
+        .item(works_for("idoutlet", "idowner", &[Role::Kasir, Role::Technician, Role::Supervisor]))
         .item(works_for("idowner", "idoutlet", &[Role::Owner]))
         .build()]
 }
@@ -124,7 +124,7 @@ pub async fn list(
 
 /// The roles that an operator of this role hires and dismisses.
 pub(in crate::ops) fn below(role: Role) -> Vec<&'static str> {
-    [Role::Kasir, Role::Supervisor, Role::Owner].into_iter().filter(|r| *r < role).map(Role::as_str).collect()
+    [Role::Kasir, Role::Technician, Role::Supervisor, Role::Owner].into_iter().filter(|r| *r < role).map(Role::as_str).collect()
 }
 
 /// Hires a person. The answer shows the first PIN, once.
@@ -162,7 +162,7 @@ pub async fn hire(
 /// A role below the operator's own.
 pub(in crate::ops) fn parse_role(text: &str, operator: &Operator) -> Result<Role, AppError> {
     let role = text.parse::<Role>().ok().filter(|role| *role != Role::Root);
-    let role = role.ok_or_else(|| AppError::bad_input("role harus kasir, supervisor atau owner"))?;
+    let role = role.ok_or_else(|| AppError::bad_input("role harus kasir, teknisi, supervisor atau owner"))?;
     if role < operator.role { Ok(role) } else { Err(AppError::Forbidden) }
 }
 
@@ -175,10 +175,14 @@ pub(in crate::ops) async fn works_for(
 ) -> Result<WorksFor, AppError> {
     Ok(match (role, of) {
         (Role::Owner, (None, Some(owner))) => WorksFor::Owner(known_owner(client, owner).await?),
-        (Role::Kasir | Role::Supervisor, (Some(outlet), None)) => {
+        (Role::Kasir | Role::Technician | Role::Supervisor, (Some(outlet), None)) => {
             WorksFor::Outlet(scope::outlet(client, operator, outlet).await?.idoutlet)
         }
-        _ => return Err(AppError::bad_input("kasir dan supervisor perlu idoutlet, owner perlu idowner; isi salah satu saja")),
+        _ => {
+            return Err(AppError::bad_input(
+                "kasir, teknisi dan supervisor perlu idoutlet, owner perlu idowner; isi salah satu saja",
+            ));
+        }
     })
 }
 

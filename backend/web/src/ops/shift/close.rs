@@ -4,6 +4,7 @@ use actix_web::http::header::SET_COOKIE;
 use actix_web::{HttpRequest, HttpResponse, web};
 use nyala_core::domain::id::{ShiftId, StaffId};
 use nyala_core::domain::pin::Pin;
+use nyala_core::domain::role::Role;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::domain::whole;
 use nyala_identity::staff::Staff;
@@ -158,6 +159,9 @@ pub async fn close(
         Some(next) => {
             let address = client_ip::counted(&req, &http.trusted_proxies);
             let known = staff.check_pin(req.headers(), address, next.idpetugas, &next.pin, None).await?;
+            if known.person.role == Role::Technician {
+                return Err(AppError::Forbidden);
+            }
             if known.browser.id != by.browser {
                 return Err(AppError::NotAllowed("serah terima hanya di perangkat ini"));
             }

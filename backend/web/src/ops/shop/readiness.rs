@@ -81,7 +81,7 @@ SELECT o.kota, o.zona, o.hari_mulai, o.dibuka_at,
     (SELECT count(*) FROM mesin m WHERE m.idoutlet = $1 AND m.aktif
         AND EXISTS (SELECT FROM snap_transaksi t WHERE t.idmesin = m.idmesin AND t.uji AND t.started_at IS NOT NULL)) AS teruji,
     (SELECT count(*) FROM petugas p JOIN kunci_operator k ON k.id = p.id_kunci
-        WHERE k.idoutlet = $1 AND k.revoked_at IS NULL AND p.pin_awal_sampai IS NULL) AS petugas,
+        WHERE k.idoutlet = $1 AND k.role <> 'teknisi' AND k.revoked_at IS NULL AND p.pin_awal_sampai IS NULL) AS petugas,
     (SELECT p.nama FROM perangkat p WHERE p.idoutlet = $1 AND p.token_hash IS NOT NULL AND p.token_sampai > $2 AND p.dicabut_at IS NULL
         ORDER BY p.id LIMIT 1) AS tablet,
     lemah.nama AS lemah, lemah.rssi

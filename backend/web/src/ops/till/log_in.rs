@@ -38,7 +38,7 @@ pub struct LoggedIn {
     /// The latest end of the session. It ends earlier after 30 minutes without use.
     sampai: Timestamp,
     petugas: WhoIs,
-    /// The till's open shift.
+    /// The till's open shift; null for a technician.
     shift: Option<Shift>,
 }
 
@@ -80,7 +80,11 @@ pub async fn masuk(
     let known = staff.check_pin(req.headers(), address, body.idpetugas, &body.pin, body.pin_baru.as_ref()).await?;
     let begun = staff.begin(&known).await?;
     let shift = shift::open_at(&store.get().await?, known.browser.id).await?;
-    let shift = if known.person.role == Role::Kasir { shift.map(Shift::without_float) } else { shift };
+    let shift = match known.person.role {
+        Role::Technician => None,
+        Role::Kasir => shift.map(Shift::without_float),
+        _ => shift,
+    };
     let cookies = renewed_cookies(&req, &staff, &http, &known.browser)?;
     let petugas = WhoIs::from(known.person);
     let mut answer = answer::ok(LoggedIn { token: begun.token, sampai: begun.until, petugas, shift });

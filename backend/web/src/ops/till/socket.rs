@@ -2,6 +2,7 @@
 //! `POST /ops/v1/soket/papan`: the same for a tablet without a session, for the board of its outlet and nothing else.
 
 use actix_web::{HttpRequest, HttpResponse, web};
+use nyala_core::domain::role::ANYBODY;
 use nyala_identity::staff::ticket::{BoardTicket, SessionTicket, TicketOf};
 use nyala_identity::staff::{Staff, browser};
 use nyala_store::db::Store;
@@ -10,7 +11,7 @@ use utoipa::ToSchema;
 
 use crate::http::answer::{self, Answer, Empty};
 use crate::http::error::AppError;
-use crate::ops::people::key::{ByCookie, Seller};
+use crate::ops::people::key::{ByCookie, Minimal, at_till};
 
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Ticket {
@@ -22,8 +23,9 @@ pub struct Ticket {
     post, path = "/ops/v1/soket", tag = "kasir", security(("session" = [])),
     responses((status = 200, body = Answer<Ticket>), (status = 401, body = Empty), (status = 403, body = Empty))
 )]
-pub async fn soket(seller: Seller, staff: web::Data<Staff>, store: web::Data<Store>) -> Result<HttpResponse, AppError> {
-    let of = TicketOf::Session(SessionTicket { person: seller.operator.id, till: seller.till });
+pub async fn soket(by: Minimal<ANYBODY>, staff: web::Data<Staff>, store: web::Data<Store>) -> Result<HttpResponse, AppError> {
+    let Minimal(operator) = by;
+    let of = TicketOf::Session(SessionTicket { person: operator.id, till: at_till(&operator)? });
     Ok(answer::ok(Ticket { tiket: staff.tickets.issue(of, store.now()) }))
 }
 

@@ -3,6 +3,8 @@ import { useState } from 'react'
 import { Button } from '@/shared/ui/button'
 import { keys } from '@/till/api/keys'
 import type { Attention, Taken } from '@/till/api/types'
+import { TECHNICIAN } from '@/till/lib/session/role-name'
+import { useSession } from '@/till/lib/session/session'
 import { entryKey } from '@/till/lib/session/use-attention'
 import { attentionCopy } from '@/till/ui/attention-copy'
 import { AttentionEntry } from '@/till/ui/attention-entry'
@@ -22,6 +24,7 @@ interface Props {
 export function AttentionStrip({ entries, onOpen }: Props) {
   const [all, setAll] = useState(false)
   const client = useQueryClient()
+  const takes = useSession(({ session }) => session?.petugas.role !== TECHNICIAN)
   const shown = all ? entries : entries.slice(0, FIRST)
   function onTaken(entry: Attention, taken: Taken) {
     showTaken(entry, taken)
@@ -37,7 +40,7 @@ export function AttentionStrip({ entries, onOpen }: Props) {
           <AttentionEntry
             key={entryKey(entry)}
             entry={entry}
-            onTaken={onTaken}
+            onTaken={takes ? onTaken : null}
             onOpen={entry.idmesin === null ? null : ({ idmesin }) => idmesin !== null && onOpen(idmesin)}
           />
         ))}

@@ -1,5 +1,9 @@
+/** Looks after the machines of an outlet, and sees neither money nor customers. */
+export const TECHNICIAN = 'teknisi'
+
 const NAMES: Record<string, string> = {
   kasir: 'Kasir',
+  teknisi: 'Teknisi',
   supervisor: 'Supervisor',
   owner: 'Pemilik',
   root: 'Pengelola',
@@ -9,4 +13,4 @@ export const roleName = (role: string): string => NAMES[role] ?? role
 
 /** The role that makes a new first PIN for a member of staff. */
 export const pinMaker = (role: string): string =>
-  role === 'kasir' ? 'supervisor' : role === 'supervisor' ? 'pemilik outlet' : 'pengelola Nyala'
+  role === 'owner' ? 'pengelola Nyala' : role === 'supervisor' ? 'pemilik outlet' : 'supervisor'

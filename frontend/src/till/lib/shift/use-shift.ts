@@ -6,9 +6,10 @@ import { keys } from '@/till/api/keys'
 const LOOK_AGAIN_MS = 60_000
 
 /** The shift of this till and its movements; `data.shift` is null while no shift is open. */
-export const useShift = () =>
+export const useShift = (enabled = true) =>
   useQuery({
     queryKey: keys.shift,
     queryFn: ({ signal }) => getShift(signal),
     refetchInterval: LOOK_AGAIN_MS,
+    enabled,
   })

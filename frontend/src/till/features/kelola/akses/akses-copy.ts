@@ -10,7 +10,7 @@ export const kunci = {
   name: 'Dipakai oleh',
   nameHint: 'Misalnya pembukuan.',
   role: 'Haknya seperti',
-  roles: { kasir: 'Kasir', supervisor: 'Supervisor' },
+  roles: { kasir: 'Kasir', teknisi: 'Teknisi', supervisor: 'Supervisor' },
   nameMissing: 'Tulis siapa yang memakainya',
   save: 'Buat kunci',
 

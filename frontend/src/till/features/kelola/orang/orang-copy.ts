@@ -11,9 +11,10 @@ export const petugas = {
   newTitle: 'Petugas baru',
   name: 'Nama',
   role: 'Peran',
-  roles: { kasir: 'Kasir', supervisor: 'Supervisor' },
+  roles: { kasir: 'Kasir', teknisi: 'Teknisi', supervisor: 'Supervisor' },
   roleBody: {
     kasir: 'Mengisi saldo, menutup dan menghentikan mesin.',
+    teknisi: 'Merawat mesin: menutup, membuka, mengetes, mencatat servis. Tidak melihat uang dan pelanggan.',
     supervisor: 'Mengelola outlet ini: harga, mesin, petugas, dan membatalkan.',
   },
   nameMissing: 'Tulis namanya',

@@ -1,5 +1,5 @@
-export type StaffRole = 'kasir' | 'supervisor'
+export type StaffRole = 'kasir' | 'teknisi' | 'supervisor'
 
 /** The roles at an outlet that are below one's own. */
 export const rolesBelow = (role: string): StaffRole[] =>
-  role === 'supervisor' ? ['kasir'] : ['kasir', 'supervisor']
+  role === 'supervisor' ? ['kasir', 'teknisi'] : ['kasir', 'teknisi', 'supervisor']
