@@ -42,7 +42,7 @@ test('a technician at the till has the board, and neither shift nor money nor cu
   const menu = page.getByRole('navigation', { name: 'Menu kasir' })
   await expect(menu.getByRole('link')).toHaveText(['Mesin'])
   for (const path of ['', 'transaksi', 'shift', 'perhatian', 'kelola', 'ringkasan']) {
-    await page.goto(`/kasir/${path}`)
+    await page.goto(`${process.env.NYALA_URL}/kasir/${path}`)
     await expect(page).toHaveURL(/\/kasir\/mesin/)
     await expect(page.locator('[data-machine]')).toHaveCount(1)
   }

@@ -1,6 +1,7 @@
 import { create } from 'zustand'
 import { isRecord, slot } from '@/shared/lib/session/storage'
 import type { LoggedIn, Who } from '@/till/api/types'
+import { TECHNICIAN } from '@/till/lib/session/role-name'
 
 /**
  * The till session. It is kept in the tab's own storage: a reload keeps the member of staff, and closing the tab ends the session here.
@@ -61,4 +62,4 @@ export const useSession = create<SessionState>((set) => ({
 }))
 
 /** Whether the role may approve actions that a cashier may not do alone. */
-export const mayApprove = (role: string) => role !== 'kasir'
+export const mayApprove = (role: string) => role !== 'kasir' && role !== TECHNICIAN
