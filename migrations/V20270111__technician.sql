@@ -8,9 +8,9 @@ ALTER TABLE kunci_operator
 ALTER TABLE perangkat_kini
     -- why the board booted, in its own word
     ADD COLUMN reset TEXT,
-    -- the command that it refused last, and why; NULL: it has not said
-    ADD COLUMN tolak_cmd UUID,
-    ADD COLUMN tolak_sebab TEXT;
+    -- since when it has said that it can this
+    ADD COLUMN bisa_sejak TIMESTAMPTZ;
+UPDATE perangkat_kini SET bisa_sejak = terdengar_at WHERE bisa IS NOT NULL;
 -- Messages that were lost on the way: gaps in their numbers.
 ALTER TABLE perangkat_jam ADD COLUMN hilang INT NOT NULL DEFAULT 0;
 -- A test of pulses (docs/board.md) runs nothing.

@@ -70,6 +70,48 @@ test('a supervisor starts a machine for a test and notes a service, also when an
   await expect(part(page, 'Siklus')).toContainText('0 dari 500')
 })
 
+test('pulses of a closed coin machine are tested, and its timings are changed', async ({ page }) => {
+  const { idoutlet, world } = await openBoard(page, 'hadi', { services: SERVICES })
+  const { id } = world.machine
+  await ops(`mesin/${id}`, { cara: 'pulsa', servis_tiap: 1 })
+  await tile(page, 'Mesin 07').click()
+  await expect(part(page, 'Siklus')).toContainText('0 dari 1')
+  await expect(part(page, 'Siklus')).not.toContainText('Saatnya servis.')
+  await expect(inPanel(page, 'Tutup mesin')).toBeVisible()
+  for (const name of ['Tes pulsa', 'Tes 60 detik', 'Ubah waktu pulsa'])
+    await expect(inPanel(page, name)).toHaveCount(0)
+  await ops(`mesin/${id}/tutup`, { alasan: 'koin macet' })
+  await inPanel(page, 'Tes pulsa').press('Enter')
+  await inPanel(page, '3').press('Enter')
+  await inPanel(page, 'Kirim 3 pulsa').press('Enter')
+  await expect(page.getByText('Pulsa tes Mesin 07 terkirim.')).toBeVisible()
+  await expect(part(page, 'Riwayat')).toContainText('Tes 3 pulsa selesai')
+  await expect(part(page, 'Siklus')).toContainText('0 dari 1')
+  // No more than ten a day: the server's sentence is shown where the pulses are sent.
+  await ops(`mesin/${id}/uji`, { pulsa: 5 })
+  await inPanel(page, 'Tes pulsa').press('Enter')
+  await inPanel(page, '5').press('Enter')
+  await inPanel(page, 'Kirim 5 pulsa').press('Enter')
+  await expect(panel(page).getByRole('alert')).toContainText(/10 pulsa tes sehari/)
+  await inPanel(page, 'Kembali').press('Enter')
+
+  await inPanel(page, 'Ubah waktu pulsa').press('Enter')
+  const gap = panel(page).getByLabel('Jeda antar pulsa, milidetik')
+  await expect(gap).toHaveValue('100')
+  await gap.fill('0')
+  await inPanel(page, 'Simpan waktu').press('Enter')
+  await expect(panel(page)).toContainText('Tulis 1 sampai 5999')
+  await gap.fill('150')
+  await inPanel(page, 'Simpan waktu').press('Enter')
+  await expect(page.getByText('Waktu pulsa Mesin 07 disimpan.')).toBeVisible()
+  await ops(`mesin/${id}/buka`, {})
+  const customer = await newCustomer()
+  await topUp(customer, idoutlet, 50_000)
+  await buy(customer, world)
+  await expect(part(page, 'Siklus')).toContainText('1 dari 1')
+  await expect(part(page, 'Siklus')).toContainText('Saatnya servis.')
+})
+
 test('clock times are those of the outlet, for an owner of outlets in several zones', async ({ page }) => {
   const { world } = await openBoard(page, 'hadi')
   const { idowner } = world
@@ -124,6 +166,27 @@ test('coins that fall are on the panel, in the figures and in the file', async (
   expect(baris[0]?.koin).toBe(koin)
 })
 
+/** A device with troubles, which a played one does not have. */
+const diagnose = (page: Page) =>
+  page.route('**/ops/v1/mesin/*/rincian', async (route) => {
+    const answer = await route.fetch()
+    const body = (await answer.json()) as { data: { menyala: object; perangkat: object | null } }
+    Object.assign(body.data.menyala, { cara: 'pulsa' })
+    if (body.data.perangkat) {
+      Object.assign(body.data.perangkat, {
+        bisa: ['coin'],
+        sebab_boot: 'brownout',
+        hilang_hari_ini: 12,
+        hilang_tujuh_hari: 40,
+        jawab_ms: 840,
+        ditolak_tujuh_hari: 3,
+        ditolak_at: new Date(Date.now() - 3_600_000).toISOString(),
+        sebab_tolak: 'terputus',
+      })
+    }
+    await route.fulfill({ response: answer, json: body })
+  })
+
 for (const [width, height] of SIZES) {
   test(`the panel with a device at ${width}×${height}`, async ({ page }, info) => {
     await page.setViewportSize({ width, height })
@@ -135,12 +198,23 @@ for (const [width, height] of SIZES) {
     const stop = playDevices(keys)
     try {
       await expect.poll(() => machinesNow(idoutlet), { timeout: 60_000 }).toContain('Pengering 04 siap')
+      await diagnose(page)
       await page.reload()
       await tile(page, 'Pengering 04').click()
       const beside = width >= 900 ? panel(page) : page.getByRole('dialog', { name: 'Pengering 04' })
-      await expect(beside.getByRole('region', { name: 'Perangkat' })).toContainText('Terdengar')
+      const device = beside.getByRole('region', { name: 'Perangkat' })
+      for (const text of [
+        'Terdengar',
+        'Papan ini tidak bisa mengirim pulsa. Pasang firmware baru.',
+        'hitung koin',
+        'tegangan listrik turun',
+        '12 hari ini, 40 dalam 7 hari',
+        '0,8 detik',
+        'listrik putus saat mengirim koin',
+      ])
+        await expect(device).toContainText(text)
       await look(page, 'papan-rincian')
-      await beside.getByRole('region', { name: 'Perangkat' }).scrollIntoViewIfNeeded()
+      await device.scrollIntoViewIfNeeded()
       await look(page, 'papan-perangkat')
     } finally {
       await stop()

@@ -10,7 +10,7 @@ use nyala_core::domain::shard::Shard;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::purchase::device::Pulses;
 use nyala_core::purchase::facts::{
-    CoinInput, Epay, Facts, KnownReceipt, MachineFacts, Order, SaleVersions, ServiceFacts, Wallet,
+    CoinInput, Epay, Facts, KnownReceipt, MachineFacts, Order, SaleVersions, ServiceFacts, TestFacts, Wallet,
 };
 use nyala_core::purchase::state::{PurchaseState, open_states};
 use nyala_core::purchase::step::{Exchange, Purchase};
@@ -19,6 +19,7 @@ use nyala_store::db::pool::DbClient;
 
 use crate::on_sale::{can_start, fits, is_on_sale, runs_unsold};
 use crate::tariff::{self, tariff};
+use crate::test_start::tested_pulses;
 
 const FACTS: &str = concat!(
     "
@@ -29,7 +30,9 @@ SELECT n.body_hash, n.tolak, t.id AS idtransaksi, t.state,
     can_start!(),
     " AND ($7::BOOLEAN OR NOT m.perlu_petugas AND ",
     is_on_sale!("$6"),
-    ") AS online, m.cara, m.lebar_ms, m.jeda_ms, m.sense_s, m.pulsa AS machine_pulses, m.perlu_petugas AS needs_staff,
+    ") AS online, m.ditutup_sejak IS NOT NULL AS closed, CASE WHEN $8::TIMESTAMPTZ IS NOT NULL THEN ",
+    tested_pulses!("$8"),
+    " END AS tested_pulses, m.cara, m.lebar_ms, m.jeda_ms, m.sense_s, m.pulsa AS machine_pulses, m.perlu_petugas AS needs_staff,
        p.id IS NOT NULL OR ",
     runs_unsold!(),
     " AS busy,
@@ -65,14 +68,20 @@ pub async fn read(client: &DbClient, p: &Order, now: Timestamp) -> Result<Facts,
                 &p.idlayanan,
                 &now,
                 &p.test.is_some(),
+                &p.test.as_ref().and_then(|test| test.of.day_began()),
             ],
         )
         .await?;
-    let mut service = service(&row)?;
-    if let (Some(service), Some(test)) = (&mut service, &p.test) {
-        service.duration_s = test.seconds;
+    let (mut machine, mut service) = (machine(&row)?, service(&row)?);
+    if let Some(test) = &p.test {
+        if let Some(service) = &mut service {
+            service.duration_s = test.of.seconds();
+        }
+        if let Some(coin) = machine.as_mut().and_then(|machine| machine.coin.as_mut()) {
+            coin.n = test.of.pulses();
+        }
     }
-    Ok(Facts { receipt: receipt(&row)?, epay: epay(&row)?, machine: machine(&row)?, service })
+    Ok(Facts { receipt: receipt(&row)?, epay: epay(&row)?, machine, service })
 }
 
 fn receipt(row: &Row) -> Result<Option<KnownReceipt>, DbError> {
@@ -114,6 +123,10 @@ fn machine(row: &Row) -> Result<Option<MachineFacts>, DbError> {
                 sense_s: row.try_get("sense_s")?,
             }),
             _ => None,
+        },
+        tests: TestFacts {
+            closed: row.try_get("closed")?,
+            pulses: row.try_get::<_, Option<i64>>("tested_pulses")?.unwrap_or_default(),
         },
     }))
 }

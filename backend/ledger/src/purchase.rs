@@ -6,7 +6,7 @@ use nyala_cluster::fence::{Fence, Fenced};
 use nyala_core::domain::id::PurchaseId;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::purchase::device::Pulses;
-use nyala_core::purchase::facts::{MachineFacts, Order, ServiceFacts};
+use nyala_core::purchase::facts::{MachineFacts, Order, ServiceFacts, Tested};
 use nyala_core::purchase::rules::Refusal;
 use nyala_core::purchase::state::undecided_states;
 use nyala_core::purchase::step::{Change, Held};
@@ -22,6 +22,7 @@ use super::expiry::is_good;
 use crate::closing::{close_machine, last_opened};
 use crate::on_sale::{can_start, fits, is_on_sale, runs_unsold};
 use crate::push_queue::{queue_back, queue_end};
+use crate::test_start::tested_pulses;
 
 /// Reserve the machine, hold the money and claim the receipt, in one transaction: a purchase that is held is a command that is due.
 /// The wallet is locked last: the insert may have to wait for the machine's purchase before, which is on its way to its own customer's
@@ -71,14 +72,18 @@ SELECT t.id, m.epoch FROM t, m"
 }
 
 pub const HOLD: &str = hold!("FALSE", "", is_on_sale!("$10"), " AND l.aktif AND ", fits!());
-/// The same for a test start, on a closed machine and in a closed outlet, too. It is audited; $22: who starts it.
+/// The same for a test start, on a closed machine and in a closed outlet, too. It is audited; $22: who starts it, $23 and $24 of pulses, which are
+/// for a closed machine: when the business day began, and the most that are tested in it.
 const HOLD_TEST: &str = hold!(
     "TRUE",
     ", a AS (
     INSERT INTO audit_log (aktor, aksi, objek, isi, idoutlet, created_at)
-    SELECT $22, 'mesin.uji', 'mesin:' || $4, jsonb_build_object('durasi', $9, 'idtransaksi', $2), $6, $10 FROM t
+    SELECT $22, 'mesin.uji', 'mesin:' || $4, CASE WHEN $18 IS NULL THEN jsonb_build_object('durasi', $9) ELSE jsonb_build_object('pulsa', $18) END
+        || jsonb_build_object('idtransaksi', $2), $6, $10 FROM t
 )",
-    "l.internal AND l.idoutlet = m.idoutlet"
+    "l.internal AND l.idoutlet = m.idoutlet AND ($18 IS NULL OR m.ditutup_sejak IS NOT NULL AND $18 + COALESCE(",
+    tested_pulses!("$23"),
+    ", 0) <= $24::INT)"
 );
 
 /// Performs `HOLD`. `now` becomes the purchase's `created_at`; its command expires `CMD_TTL_MS` later.
@@ -118,7 +123,10 @@ pub async fn hold(
         &gap_ms,
         &sense_s,
     ];
-    params.extend(p.test.as_ref().map(|test| &test.by as &(dyn ToSql + Sync)));
+    let day_began = p.test.as_ref().and_then(|test| test.of.day_began());
+    if let Some(test) = &p.test {
+        params.extend([&test.by as &(dyn ToSql + Sync), &day_began, &Tested::MAX_PULSES_A_DAY]);
+    }
     match client.query_opt(&stmt, &params).await {
         Ok(Some(row)) => Ok(Held::Won { purchase_id: row.try_get(0)?, cmd_id, epoch: row.try_get(1)? }),
         Ok(None) => Ok(Held::Changed),

@@ -12,6 +12,18 @@ pub const MAX_TEST_S: i32 = 120;
 /// The service's name.
 const SERVICE: &str = "Uji";
 
+/// Pulses of a machine's tests since an instant, as SQL. $4 machine.
+macro_rules! tested_pulses {
+    ($since:literal) => {
+        concat!(
+            "(SELECT sum(s.pulsa) FROM snap_transaksi s WHERE s.idmesin = $4 AND s.uji AND s.durasi_s = 0 AND s.created_at >= ",
+            $since,
+            ")"
+        )
+    };
+}
+pub(crate) use tested_pulses;
+
 /// Who buys a test start at an outlet, and what.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HouseAccount {

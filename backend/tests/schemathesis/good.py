@@ -241,6 +241,11 @@ def new_machine(case):
     case.path_parameters["id"] = post("/ops/v1/mesin", {"idoutlet": 1, "nama": "Mesin Cuci"})["id"]
 
 
+def tested(case):
+    new_machine(case)
+    case.body = {"durasi": 1}
+
+
 def in_order(case):
     """An outlet without machines has one order of them."""
     new_outlet(case)
@@ -467,7 +472,7 @@ GOOD = {
     "POST /ops/v1/mesin/{id}/tutup": new_machine,
     "POST /ops/v1/mesin/{id}/buka": new_machine,
     "POST /ops/v1/mesin/{id}/servis": new_machine,
-    "POST /ops/v1/mesin/{id}/uji": new_machine,
+    "POST /ops/v1/mesin/{id}/uji": tested,
     "POST /ops/v1/mesin/{id}/tanya": new_machine,
     "POST /ops/v1/mesin/{id}/stiker": new_machine,
     "POST /ops/v1/perhatian/tangani": taken,

@@ -9,7 +9,7 @@ use nyala_core::domain::id::{CustomerId, MachineId, OutletId, OwnerId, PurchaseI
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::prices::Tariff;
 use nyala_core::purchase::device::{Pulses, ReportedRun, StateReport};
-use nyala_core::purchase::facts::{MachineFacts, Order, SaleVersions, ServiceFacts};
+use nyala_core::purchase::facts::{MachineFacts, Order, SaleVersions, ServiceFacts, TestFacts};
 use nyala_core::purchase::rules::decide;
 use nyala_core::purchase::state::PurchaseState;
 use nyala_core::purchase::step::Held;
@@ -184,6 +184,7 @@ async fn hold(
         needs_staff: false,
         busy: false,
         coin: coin_of(order.machine),
+        tests: TestFacts::default(),
     };
     let service = ServiceFacts {
         idoutlet,

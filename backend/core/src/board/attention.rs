@@ -37,6 +37,7 @@ pub enum Kind {
     Offline,
     Shift,
     Backup,
+    OldBoard,
 }
 
 /// How urgent an entry is; the most urgent one comes first.
@@ -48,7 +49,7 @@ pub enum Level {
 }
 
 impl Kind {
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::NeedsStaff,
         Self::ClosedItself,
         Self::Unpaid,
@@ -63,6 +64,7 @@ impl Kind {
         Self::Offline,
         Self::Shift,
         Self::Backup,
+        Self::OldBoard,
     ];
 
     /// As messages have it.
@@ -82,6 +84,7 @@ impl Kind {
             Self::Offline => "offline",
             Self::Shift => "shift",
             Self::Backup => "cadangan",
+            Self::OldBoard => "papan_lama",
         }
     }
 
@@ -104,7 +107,7 @@ impl Kind {
             | Self::MoveRefused
             | Self::Complaint
             | Self::Qris => Level::Yellow,
-            Self::Offline | Self::Shift | Self::Backup => Level::Grey,
+            Self::Offline | Self::Shift | Self::Backup | Self::OldBoard => Level::Grey,
         }
     }
 }
@@ -144,6 +147,8 @@ pub struct MachineHistory {
     pub never_ran_at: Option<Timestamp>,
     /// Since when its sensor sees it run without a purchase.
     pub runs_itself_since: Option<Timestamp>,
+    /// Since when its board has said that it cannot send the pulses that its machine wants.
+    pub old_board_since: Option<Timestamp>,
 }
 
 /// An open shift.
@@ -255,6 +260,7 @@ impl MachineHistory {
             unpaid.map(|from| (Kind::Unpaid, from)),
             holds(Condition::Unsure).map(|from| (Kind::Unsure, from)),
             self.refuses_since(now).map(|at| (Kind::Refused, at)),
+            self.old_board_since.map(|at| (Kind::OldBoard, at)),
         ]
         .into_iter()
         .flatten()
@@ -329,6 +335,7 @@ mod tests {
             closed_itself_at: None,
             never_ran_at: None,
             runs_itself_since: None,
+            old_board_since: None,
         }
     }
 
@@ -433,6 +440,12 @@ mod tests {
             let entries = seen(&outlet(vec![refuses]));
             assert_eq!(entries.first().map(|(_, s)| *s), expected, "{refused:?}");
         }
+    }
+
+    #[test]
+    fn a_board_that_cannot_send_pulses_is_an_entry_until_it_can() {
+        let old = MachineHistory { old_board_since: Some(ago(90)), ..machine(1, vec![]) };
+        assert_eq!(seen(&outlet(vec![old, machine(2, vec![])])), [(Kind::OldBoard, 90)]);
     }
 
     #[test]

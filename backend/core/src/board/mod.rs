@@ -124,7 +124,7 @@ impl Action {
         if state == TileState::Runs && !machine.by_pulses {
             actions.push(Self::Stop);
         }
-        if state == TileState::Ready || (state == TileState::Closed && machine.online) {
+        if state == TileState::Ready && !machine.by_pulses || state == TileState::Closed && machine.online {
             actions.push(Self::Test);
         }
         actions
@@ -142,6 +142,8 @@ mod tests {
             (ready, "siap", &["tanya", "tutup", "uji"][..]),
             (MachineFacts { online: false, ..ready }, "offline", &["tanya", "tutup"]),
             (MachineFacts { closed: true, ..ready }, "ditutup", &["tanya", "buka", "uji"]),
+            (MachineFacts { by_pulses: true, ..ready }, "siap", &["tanya", "tutup"]),
+            (MachineFacts { by_pulses: true, closed: true, ..ready }, "ditutup", &["tanya", "buka", "uji"]),
             (MachineFacts { closed: true, online: false, ..ready }, "ditutup", &["tanya", "buka"]),
             (MachineFacts { needs_staff: true, closed: true, ..ready }, "perlu_petugas", &["tanya", "buka"]),
             (MachineFacts { runs: true, closed: true, needs_staff: true, ..ready }, "jalan", &["tanya", "buka", "stop"]),

@@ -9,7 +9,7 @@ use crate::domain::receipt_number::ReceiptNumber;
 use crate::domain::timestamp::Timestamp;
 use crate::prices::Tariff;
 use crate::purchase::device::{AckResult, Command, DeviceEvent, DeviceRun, Op};
-use crate::purchase::facts::{MachineFacts, Order, SaleVersions, ServiceFacts};
+use crate::purchase::facts::{MachineFacts, Order, SaleVersions, ServiceFacts, TestFacts};
 use crate::purchase::rules::Refusal;
 use crate::purchase::state::PurchaseState;
 use crate::purchase::step::{Change, Held, Purchase, StartCommand, first};
@@ -38,6 +38,7 @@ fn start(receipt: u32, buyer: u64) -> Input {
         needs_staff: false,
         busy: false,
         coin: None,
+        tests: TestFacts::default(),
     };
     let service = ServiceFacts {
         idoutlet: OutletId::new(1),

@@ -50,6 +50,11 @@ impl Pulses {
     }
 }
 
+/// Whether a command tests coin pulses: it begins no run, and is sent once. Without an answer the device is asked.
+pub const fn is_pulse_test(pulses: Option<Pulses>, duration_s: i64) -> bool {
+    pulses.is_some() && duration_s == 0
+}
+
 /// What a device answers to a command (docs/contract.md §6).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum AckResult {

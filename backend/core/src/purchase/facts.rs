@@ -20,15 +20,57 @@ pub struct Order {
     pub total: i64,
     pub grandtotal: i64,
     /// `None` for a customer's purchase.
-    pub test: Option<TestRun>,
+    pub test: Option<TestStart>,
 }
 
 /// A test start by staff, which is also possible on a closed machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TestRun {
-    pub seconds: i32,
+pub struct TestStart {
+    pub of: Tested,
     /// Who starts it, as the audit log has it.
     pub by: String,
+}
+
+/// What a test start does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tested {
+    /// Closes the relay for so many seconds.
+    Run(i32),
+    /// Sends coin pulses, which begin no run.
+    Pulses {
+        n: i32,
+        /// When the outlet's business day began.
+        day_began: Timestamp,
+    },
+}
+
+impl Tested {
+    /// Most coin pulses of a test.
+    pub const MAX_PULSES: i32 = 5;
+    /// Most of all tests of a machine in a business day. Those that the device refused count: it may have sent them.
+    pub const MAX_PULSES_A_DAY: i32 = 10;
+
+    /// Seconds for which the machine runs.
+    pub const fn seconds(self) -> i32 {
+        match self {
+            Self::Run(seconds) => seconds,
+            Self::Pulses { .. } => 0,
+        }
+    }
+
+    pub const fn pulses(self) -> Option<i32> {
+        match self {
+            Self::Run(_) => None,
+            Self::Pulses { n, .. } => Some(n),
+        }
+    }
+
+    pub const fn day_began(self) -> Option<Timestamp> {
+        match self {
+            Self::Run(_) => None,
+            Self::Pulses { day_began, .. } => Some(day_began),
+        }
+    }
 }
 
 impl Order {
@@ -39,8 +81,10 @@ impl Order {
             "{}|{}|{}|{}|{}|{}",
             self.idcustomer, self.idmesin, self.idoutlet, self.idlayanan, self.total, self.grandtotal
         );
-        if let Some(test) = &self.test {
-            text += &format!("|{}", test.seconds);
+        match self.test.as_ref().map(|test| test.of) {
+            Some(Tested::Run(seconds)) => text += &format!("|{seconds}"),
+            Some(Tested::Pulses { n, .. }) => text += &format!("|pulsa {n}"),
+            None => {}
         }
         Sha256::digest(text.as_bytes()).to_vec()
     }
@@ -83,6 +127,16 @@ pub struct MachineFacts {
     pub busy: bool,
     /// How it is started by coin pulses; `None`: by a relay.
     pub coin: Option<CoinInput>,
+    pub tests: TestFacts,
+}
+
+/// What a test of coin pulses needs to know.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct TestFacts {
+    /// Closed by staff.
+    pub closed: bool,
+    /// Pulses of the machine's tests since the business day began.
+    pub pulses: i64,
 }
 
 /// What a machine's coin input wants.

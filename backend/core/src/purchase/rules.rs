@@ -1,6 +1,6 @@
 //! Who may buy what: the refusals of `create_snap_transaksi` in the order of the table of docs/contract.md §1.
 
-use super::facts::{Facts, MachineFacts, Order, ServiceFacts};
+use super::facts::{Facts, MachineFacts, Order, ServiceFacts, Tested};
 use super::state::PurchaseState;
 use crate::domain::expiry::has_expired;
 use crate::domain::id::PurchaseId;
@@ -16,12 +16,20 @@ pub enum Refusal {
     MachineOffline,
     MachineBusy,
     BalanceTooLow,
-    /// Only for a test start: the machine waits for staff.
+    /// Only for a test start, as all that follow: the machine waits for staff.
     NeedsStaff,
+    /// It is started by pulses, and is tested so.
+    TestedByPulses,
+    /// It is started by its relay, and is tested so.
+    TestedByRelay,
+    /// Pulses are tested on a closed machine.
+    NotClosed,
+    /// No more pulses are tested on this day.
+    TestsUsedUp,
 }
 
 impl Refusal {
-    const ALL: [Self; 8] = [
+    const ALL: [Self; 12] = [
         Self::EpayNotFound,
         Self::MachineNotFound,
         Self::ServiceNotFound,
@@ -30,6 +38,10 @@ impl Refusal {
         Self::MachineBusy,
         Self::BalanceTooLow,
         Self::NeedsStaff,
+        Self::TestedByPulses,
+        Self::TestedByRelay,
+        Self::NotClosed,
+        Self::TestsUsedUp,
     ];
 
     /// As it is stored in `nota.tolak`.
@@ -43,6 +55,10 @@ impl Refusal {
             Self::MachineBusy => "MESIN_BUSY",
             Self::BalanceTooLow => "SALDO_TOO_LOW",
             Self::NeedsStaff => "PERLU_PETUGAS",
+            Self::TestedByPulses => "UJI_PULSA",
+            Self::TestedByRelay => "UJI_RELAI",
+            Self::NotClosed => "BELUM_DITUTUP",
+            Self::TestsUsedUp => "UJI_HABIS",
         }
     }
 
@@ -107,7 +123,22 @@ pub fn decide(p: &Order, f: Facts, now: Timestamp) -> Decision {
     if machine.busy {
         return Decision::Refused(Refusal::MachineBusy);
     }
+    if let Some(refusal) = p.test.as_ref().and_then(|test| refuse_test(test.of, &machine)) {
+        return Decision::Refused(refusal);
+    }
     let enough =
         epay.wallet.is_some_and(|wallet| !wallet.expires_at.is_some_and(|at| has_expired(at, now)) && wallet.balance >= price);
     if enough { Decision::Allowed { machine, service } } else { Decision::Refused(Refusal::BalanceTooLow) }
+}
+
+fn refuse_test(test: Tested, machine: &MachineFacts) -> Option<Refusal> {
+    match (test, machine.coin) {
+        (Tested::Run(_), None) => None,
+        (Tested::Run(_), Some(_)) => Some(Refusal::TestedByPulses),
+        (Tested::Pulses { .. }, None) => Some(Refusal::TestedByRelay),
+        (Tested::Pulses { .. }, Some(_)) if !machine.tests.closed => Some(Refusal::NotClosed),
+        (Tested::Pulses { n, .. }, Some(_)) => {
+            (machine.tests.pulses + i64::from(n) > i64::from(Tested::MAX_PULSES_A_DAY)).then_some(Refusal::TestsUsedUp)
+        }
+    }
 }

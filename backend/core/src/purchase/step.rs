@@ -4,7 +4,7 @@
 
 use uuid::Uuid;
 
-use super::device::{AckResult, Command, DeviceRun, Op, Pulses};
+use super::device::{AckResult, Command, DeviceRun, Op, Pulses, is_pulse_test};
 use super::rules::Refusal;
 use super::state::PurchaseState;
 use super::times::{
@@ -90,6 +90,10 @@ impl Purchase {
     pub fn command(&self, idmesin: MachineId, op: Op) -> Command {
         let Self { cmd_id, epoch, duration_s, pulses, .. } = *self;
         Command { idmesin, cmd_id, epoch, op, duration_s, pulses, exp: self.exp(), held_here: false }
+    }
+
+    const fn is_pulse_test(&self) -> bool {
+        is_pulse_test(self.pulses, self.duration_s)
     }
 
     /// The cycle that ends at `ends_at`.
@@ -217,7 +221,7 @@ pub fn wake_at(p: &Purchase) -> Option<Timestamp> {
     let o = &p.exchange;
     match p.state {
         PurchaseState::Held | PurchaseState::Sent => {
-            let Some(last) = o.last_sent else { return Some(p.created_at) };
+            let Some(last) = o.last_query.filter(|_| p.is_pulse_test()).or(o.last_sent) else { return Some(p.created_at) };
             let mark = (p.state == PurchaseState::Held).then(|| last.plus_ms(MARK_SENT_MS));
             let left = o.late_start.map(|t| t.plus_ms(LEFT_WAIT_MS));
             [mark, left, Some(last.plus_ms(RESEND_MS)), Some(p.exp())].into_iter().flatten().min()
@@ -240,6 +244,12 @@ pub fn wake_at(p: &Purchase) -> Option<Timestamp> {
 pub fn due_command(p: &Purchase, last: impl Fn(Op) -> Option<Timestamp>, now: Timestamp) -> Option<Op> {
     let due = |op, every_ms| last(op).is_none_or(|at| at.ms_until(now) >= every_ms).then_some(op);
     match p.state {
+        PurchaseState::Held | PurchaseState::Sent if now < p.exp() && p.is_pulse_test() => {
+            match last(Op::Query).or_else(|| last(Op::Start)) {
+                None => Some(Op::Start),
+                Some(at) => (at.ms_until(now) >= RESEND_MS).then_some(Op::Query),
+            }
+        }
         PurchaseState::Held | PurchaseState::Sent if now < p.exp() => due(Op::Start, RESEND_MS),
         PurchaseState::Held | PurchaseState::Sent | PurchaseState::Unsure => due(Op::Query, QUERY_EVERY_MS),
         PurchaseState::Running => {

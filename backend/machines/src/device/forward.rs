@@ -352,6 +352,7 @@ mod tests {
     use super::*;
     use nyala_core::domain::driver_kind::DriverKind;
     use nyala_core::domain::id::PurchaseId;
+    use nyala_core::purchase::device::Pulses;
     use nyala_core::purchase::step::{self, StartCommand};
     use nyala_core::purchase::times::CMD_TTL_MS;
 
@@ -378,5 +379,19 @@ mod tests {
         assert!(sent.next(&t, t0.plus_ms(30_000)).is_none());
         t.purchase.exchange.stop_requested = true;
         assert_eq!(sent.next(&t, t0.plus_ms(30_000)).map(|cmd| cmd.op), Some(Op::Stop));
+    }
+
+    #[test]
+    fn a_test_of_pulses_is_sent_once_and_then_asked_about() {
+        let t0 = Timestamp::from_ms(1_000_000);
+        let pulses = Some(Pulses { n: 3, width_ms: 50, gap_ms: 100, sense_s: 60 });
+        let command = StartCommand { cmd_id: Uuid::from_u128(7), epoch: 3, duration_s: 0, pulses };
+        let purchase = step::first(PurchaseId::new(1), command, t0, t0);
+        let t = OpenPurchase { idmesin: MachineId::new(5), idoutlet: OutletId::new(1), driver: DriverKind::Mqtt, purchase };
+        let mut sent = SentCommands::default();
+        let next = |ms| sent.next(&t, t0.plus_ms(ms)).map(|cmd| (ms, cmd.op));
+        let ops: Vec<_> = (0..=20_000).step_by(300).filter_map(next).collect();
+        let asked = [3_000, 6_000, 9_000, 14_100, 19_200].map(|ms| (ms, Op::Query));
+        assert_eq!((ops[0], &ops[1..]), ((0, Op::Start), &asked[..]));
     }
 }

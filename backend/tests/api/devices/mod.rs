@@ -366,6 +366,8 @@ pub struct Device {
     pub sense: Value,
     /// Coins that it has counted; null: it counts none.
     pub coins: Value,
+    /// Why it says that it booted; null: it does not say.
+    pub reset: Value,
 }
 
 impl Device {
@@ -400,6 +402,7 @@ impl Device {
             can: Value::Null,
             sense: Value::Null,
             coins: Value::Null,
+            reset: Value::Null,
         }
     }
 
@@ -459,7 +462,7 @@ impl Device {
         message["run"] = self.run.clone();
         message["last"] = self.last.clone();
         message["fw"] = json!("uji");
-        for (field, value) in [("can", &self.can), ("sense", &self.sense), ("coins", &self.coins)] {
+        for (field, value) in [("can", &self.can), ("sense", &self.sense), ("coins", &self.coins), ("reset", &self.reset)] {
             if !value.is_null() {
                 message[field] = value.clone();
             }

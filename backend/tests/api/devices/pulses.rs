@@ -41,6 +41,18 @@ impl CoinShop {
         device
     }
 
+    /// What needs a person, once it is so many entries.
+    async fn entries(&self, count: usize) -> Value {
+        for _ in 0..1_000 {
+            let entries = self.app.ops_see(&self.key, "perhatian").await.ok();
+            if entries.as_array().unwrap().len() == count {
+                return entries;
+            }
+            actix_web::rt::time::sleep(std::time::Duration::from_millis(20)).await;
+        }
+        panic!("there are not {count} entries");
+    }
+
     async fn stored(&self, can: &Value) {
         let expected: Option<Vec<String>> = serde_json::from_value(can.clone()).unwrap();
         let sql = "SELECT bisa FROM perangkat_kini WHERE idmesin = $1";
@@ -127,6 +139,12 @@ async fn a_board_that_does_not_know_pulses_is_offline_before_money_is_held() {
     assert_eq!(app.ops_see(key, &path).await.ok()["status"], "offline");
     let board = app.ops_see(key, "mesin").await.ok();
     assert_eq!(board["mesin"][0]["keadaan"], "offline");
+    let old = coins.entries(1).await;
+    assert_eq!(
+        (&old[0]["jenis"], &old[0]["tingkat"], &old[0]["idmesin"]),
+        (&json!("papan_lama"), &json!("abu"), &json!(shop.idmesin))
+    );
+    assert_eq!(old[0]["sejak"], app.now().rfc3339(), "since the board said so");
     app.test_start(key, shop.idmesin, 5).await.expect(409, "mesin sedang offline");
     assert_eq!(app.insert("SELECT count(*) FROM snap_transaksi", &[]).await, 0);
     // The newest boot counts: with new firmware it is sold.
@@ -134,13 +152,16 @@ async fn a_board_that_does_not_know_pulses_is_offline_before_money_is_held() {
     device.state().await;
     coins.stored(&json!(["pulse"])).await;
     assert_eq!(app.scanned(given.idmesin.get(), siti).await, "idle");
+    coins.entries(0).await;
     // And with the old one it is not.
     (device.boot, device.seq, device.can) = (3, 0, json!([]));
     device.state().await;
     coins.stored(&json!([])).await;
     assert_eq!(app.scanned(given.idmesin.get(), siti).await, "offline");
+    assert_eq!(coins.entries(1).await[0]["jenis"], "papan_lama");
     coins.change(&json!({"cara": "relai"})).await;
     assert_eq!(app.scanned(given.idmesin.get(), siti).await, "idle");
+    coins.entries(0).await;
 }
 
 #[actix_web::test]
@@ -154,6 +175,8 @@ async fn simulated_machines_take_coins() {
     assert_eq!(app.states(&order.receipt).await, ["RUNNING"]);
     app.advance_s(600);
     app.until(&order.receipt, "FINISHED").await;
+    let detail = app.detail(&key, shop.idmesin).await;
+    assert_eq!((&detail["siklus"]["hari_ini"], &detail["siklus"]["sejak_servis"]), (&json!(1), &json!(1)));
     app.assert_no_violation().await;
 }
 
@@ -203,4 +226,35 @@ async fn no_machine_takes_coins_while_an_older_server_is_alive() {
     app.ops(key, &path, &json!({"cara": "pulsa"})).await.ok();
     let knows: i32 = app.db.query_one("SELECT knows FROM oldest_program", &[]).await.unwrap().get(0);
     assert_eq!(knows, 20_270_108, "an older program would start it by its relay");
+}
+
+#[actix_web::test]
+async fn a_test_of_pulses_is_sent_once_and_then_asked_about() {
+    let coins = CoinShop::open().await;
+    let CoinShop { app, shop, key, .. } = &coins;
+    coins.change(&json!({"cara": "pulsa", "lebar_ms": 40})).await;
+    let path = format!("mesin/{}", shop.idmesin);
+    let mut device = coins.board(&json!(["pulse"])).await;
+    app.ops(key, &format!("{path}/tutup"), &json!({"alasan": "koin macet"})).await.ok();
+    let answers = async {
+        let cmd = device.order().await;
+        let said = |field: &str| cmd[field].clone();
+        assert_eq!((said("op"), said("durasi_s"), said("n"), said("width_ms")), (json!("pulse"), json!(0), json!(2), json!(40)));
+        // The answer is lost, and then the connection: the pulses are not sent again.
+        app.advance_s(1);
+        let mut again = device.again(&app.clock).await;
+        again.learn_the_time().await;
+        app.advance_s(3);
+        let question = again.order().await;
+        assert_eq!((&question["op"], &question["cmd_id"], &question["durasi_s"]), (&json!("query"), &said("cmd_id"), &json!(0)));
+        again.last = json!({"cmd_id": question["cmd_id"], "result": "done"});
+        again.state().await;
+        again.ack(&question, "done").await;
+        again
+    };
+    let (tested, _device) = join(app.ops(key, &format!("{path}/uji"), &json!({"pulsa": 2})), answers).await;
+    let receipt = tested.ok()["idtransaksi"].as_str().unwrap().to_owned();
+    assert_eq!(app.states(&receipt).await, ["FINISHED"]);
+    assert_eq!(app.ops_see(key, "mesin").await.ok()["mesin"][0]["keadaan"], "ditutup");
+    app.assert_no_violation().await;
 }

@@ -367,6 +367,7 @@ async fn a_person_chooses_kinds_outlets_and_quiet_hours() {
         "offline",
         "shift",
         "cadangan",
+        "papan_lama",
     ];
     let at_first = json!({"jenis": all, "idoutlet": null, "senyap": {"dari": "22:00", "sampai": "07:00"}, "ringkasan": false});
     assert_eq!(app.see(&rina, "alarm").await.ok(), at_first);

@@ -11,7 +11,7 @@ use crate::devices::Device;
 use crate::ops::operator::Scope;
 use crate::support::arrange::column;
 use crate::support::helpers::TestApp;
-use crate::support::shop::buy;
+use crate::support::shop::{PRICE, buy};
 
 impl TestApp {
     pub async fn detail(&self, key: &str, id: MachineId) -> Value {
@@ -165,4 +165,74 @@ async fn a_device_is_shown_with_its_signal_boots_and_gaps() {
     let back = app.detail(&key, given.idmesin).await["perangkat"].clone();
     let gone: i64 = column(&back["sinyal"], "putus").into_iter().filter_map(Value::as_i64).sum();
     assert_eq!((&back["boot_hari_ini"], gone), (&json!(2), 40));
+}
+
+#[actix_web::test]
+async fn a_devices_diagnosis_says_why_it_booted_and_refused_and_what_was_lost() {
+    let app = TestApp::spawn().await;
+    let (shop, given, siti, epay) = app.device_shop(600).await;
+    let key = app.key(Scope::Technician(shop.outlet.idoutlet)).await;
+    let shown = async || app.detail(&key, given.idmesin).await["perangkat"].clone();
+    let never = shown().await;
+    for field in ["bisa", "sebab_boot", "jawab_ms", "ditolak_at", "sebab_tolak"] {
+        assert_eq!(never[field], Value::Null, "{field}");
+    }
+    for field in ["hilang_hari_ini", "hilang_tujuh_hari", "ditolak_tujuh_hari", "kedaluwarsa_tujuh_hari"] {
+        assert_eq!(never[field], 0, "{field}");
+    }
+    let until = async |field: &str, is: Value| {
+        let mut seen = Value::Null;
+        for _ in 0..1_000 {
+            seen = shown().await;
+            if seen[field] == is {
+                return seen;
+            }
+            sleep(Duration::from_millis(20)).await;
+        }
+        panic!("{field} does not become {is}: {seen}");
+    };
+    let mut device = Device::subscribe(&app.clock, &given, "esp").await;
+    (device.can, device.reset) = (json!(["pulse", "coin"]), json!("brownout"));
+    device.learn_the_time().await;
+    let seen = until("sebab_boot", json!("brownout")).await;
+    assert_eq!((&seen["bisa"], &seen["hilang_hari_ini"]), (&json!(["pulse", "coin"]), &json!(0)));
+    app.until_stored(given.idmesin.get(), "online", true).await;
+
+    // Three messages are lost, then two; a new connection counts anew.
+    device.seq += 3;
+    device.heartbeat().await;
+    device.seq += 2;
+    device.heartbeat().await;
+    let seen = until("hilang_hari_ini", json!(5)).await;
+    assert_eq!(seen["hilang_tujuh_hari"], 5);
+    let mut device = device.again(&app.clock).await;
+    device.learn_the_time().await;
+
+    // The second start is refused, with a reason.
+    let order = buy(1, shop, epay);
+    app.buy_at(&siti, &order, &mut device).await.ok();
+    app.advance_s(600);
+    device.ends("done").await;
+    app.until(&order.receipt, "FINISHED").await;
+    let refuses = async {
+        let start = device.order().await;
+        let mut message = device.message();
+        (message["cmd_id"], message["result"], message["why"]) = (start["cmd_id"].clone(), json!("refused"), json!("cut"));
+        device.send("ack", &message).await;
+    };
+    let sale = json!({"telp": "81211112222", "idoutlet": shop.outlet.idoutlet, "nominal": PRICE});
+    app.ops(&app.key(Scope::Supervisor(shop.outlet.idoutlet)).await, "topup", &sale).await.ok();
+    let (refused, ()) = futures_util::future::join(app.buy(&siti, &buy(2, shop, epay)), refuses).await;
+    refused.expect(409, "mesin gagal dinyalakan, saldo dikembalikan");
+    let seen = until("sebab_tolak", json!("terputus")).await;
+    assert_eq!((&seen["ditolak_tujuh_hari"], &seen["ditolak_at"]), (&json!(1), &json!(app.now().rfc3339())));
+    assert_eq!((&seen["jawab_ms"], &seen["kedaluwarsa_tujuh_hari"], &seen["hilang_hari_ini"]), (&json!(0), &json!(0), &json!(5)));
+    // The next boot has another reason, and an older firmware none.
+    (device.boot, device.seq, device.reset) = (2, 0, json!("watchdog"));
+    device.state().await;
+    let seen = until("sebab_boot", json!("watchdog")).await;
+    assert_eq!(seen["sebab_tolak"], "terputus", "the last refusal stays");
+    (device.boot, device.seq, device.reset) = (3, 0, Value::Null);
+    device.state().await;
+    until("sebab_boot", Value::Null).await;
 }

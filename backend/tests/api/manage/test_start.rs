@@ -88,7 +88,7 @@ async fn a_repeat_of_the_key_is_the_same_test_start() {
     other.expect(422, "Idempotency-Key sudah dipakai untuk permintaan lain");
     let none = app.post(&format!("/ops/v1/{path}"), Some(&key), &body).await;
     assert_eq!(none.status, 400, "{}", none.message);
-    for bad in [json!({"durasi": 0}), json!({"durasi": 121}), json!({})] {
+    for bad in [json!({"durasi": 0}), json!({"durasi": 121}), json!({}), json!({"durasi": 5, "pulsa": 1})] {
         let answer = app.ops(&key, &path, &bad).await;
         assert_eq!(answer.status, 400, "{bad}: {}", answer.message);
     }
@@ -160,5 +160,49 @@ async fn a_device_over_mqtt_is_tested_in_the_same_way() {
     app.advance_s(8);
     device.ends("done").await;
     app.until(&receipt, "FINISHED").await;
+    app.assert_no_violation().await;
+}
+
+#[actix_web::test]
+async fn coin_pulses_are_tested_on_a_closed_machine_and_run_nothing() {
+    let app = TestApp::spawn().await;
+    let shop = app.shop(600).await;
+    let outlet = shop.outlet.idoutlet;
+    let (key, technician) = (app.key(Scope::Supervisor(outlet)).await, app.key(Scope::Technician(outlet)).await);
+    let path = format!("mesin/{}", shop.idmesin);
+    let test = async |body: Value| app.ops(&technician, &format!("{path}/uji"), &body).await;
+    test(json!({"pulsa": 1})).await.expect(409, "mesin relai dites dengan durasi");
+    app.ops(&key, &path, &json!({"cara": "pulsa", "lebar_ms": 30, "jeda_ms": 30})).await.ok();
+    test(json!({"durasi": 5})).await.expect(409, "mesin pulsa dites dengan pulsa");
+    test(json!({"pulsa": 1})).await.expect(409, "mesin harus ditutup dulu");
+    let aksi = async || app.ops_see(&key, "mesin").await.ok()["mesin"][0]["aksi"].clone();
+    assert_eq!(aksi().await, json!(["tanya", "tutup"]));
+    app.ops(&technician, &format!("{path}/tutup"), &json!({"alasan": "koin macet"})).await.ok();
+    assert_eq!(aksi().await, json!(["tanya", "buka", "uji"]));
+    for bad in [0, 6, -1] {
+        test(json!({"pulsa": bad})).await.expect(400, "pulsa harus 1 sampai 5");
+    }
+    test(json!({})).await.expect(400, "isi salah satu: durasi atau pulsa");
+
+    let started = app.ops_once(&technician, "satu", &format!("{path}/uji"), &json!({"pulsa": 3})).await.ok();
+    let receipt = started["idtransaksi"].clone();
+    assert_eq!(app.states(receipt.as_str().unwrap()).await, ["FINISHED"], "it is over with its answer");
+    assert_eq!(app.ops_see(&key, "mesin").await.ok()["mesin"][0]["keadaan"], "ditutup");
+    assert_eq!(app.audit_of("mesin.uji").await, [json!({"pulsa": 3, "idtransaksi": receipt})]);
+    assert_eq!(moved(&app).await, [("pending".to_owned(), 0), ("post".to_owned(), 0)]);
+    let detail = app.ops_see(&key, &format!("{path}/rincian")).await.ok();
+    assert_eq!((&detail["siklus"]["hari_ini"], &detail["siklus"]["sejak_servis"]), (&json!(0), &json!(0)));
+    let told: Vec<&str> = detail["riwayat"].as_array().unwrap().iter().map(|event| event["teks"].as_str().unwrap()).collect();
+    assert!(told.contains(&"Tes 3 pulsa mulai") && told.contains(&"Tes 3 pulsa selesai"), "{told:?}");
+
+    // Ten of a business day, whoever asks for them; a repeat of the key is the same test.
+    app.ops(&key, &format!("{path}/uji"), &json!({"pulsa": 5})).await.ok();
+    test(json!({"pulsa": 3})).await.expect(409, "paling banyak 10 pulsa tes sehari");
+    let again = app.ops_once(&technician, "satu", &format!("{path}/uji"), &json!({"pulsa": 3})).await.ok();
+    assert_eq!(again["idtransaksi"], receipt);
+    test(json!({"pulsa": 2})).await.ok();
+    test(json!({"pulsa": 1})).await.expect(409, "paling banyak 10 pulsa tes sehari");
+    app.advance_s(24 * 3_600);
+    test(json!({"pulsa": 5})).await.ok();
     app.assert_no_violation().await;
 }

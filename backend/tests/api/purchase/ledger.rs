@@ -9,7 +9,7 @@ use nyala_core::domain::id::PurchaseId;
 use nyala_core::domain::receipt_number::ReceiptNumber;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::prices::Tariff;
-use nyala_core::purchase::facts::{MachineFacts, Order, SaleVersions, ServiceFacts};
+use nyala_core::purchase::facts::{MachineFacts, Order, SaleVersions, ServiceFacts, TestFacts};
 use nyala_core::purchase::rules::Refusal;
 use nyala_core::purchase::step::{Change, Held};
 use nyala_ledger::purchase::{apply, hold};
@@ -126,6 +126,7 @@ impl Hand<'_> {
             needs_staff: false,
             busy: false,
             coin: None,
+            tests: TestFacts::default(),
         };
         let service = ServiceFacts {
             idoutlet,

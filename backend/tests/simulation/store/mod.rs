@@ -11,7 +11,7 @@ use nyala_core::domain::id::{OutletId, OwnerId, PurchaseId};
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::prices::Tariff;
 use nyala_core::purchase::device::{Pulses, ReportedRun, StateReport};
-use nyala_core::purchase::facts::{CoinInput, Epay, Facts, KnownReceipt, MachineFacts, SaleVersions, ServiceFacts, Wallet};
+use nyala_core::purchase::facts::{CoinInput, Epay, Facts, KnownReceipt, MachineFacts, SaleVersions, ServiceFacts, TestFacts, Wallet};
 use nyala_core::purchase::rules::{Decision, Refusal, decide};
 use nyala_core::purchase::state::PurchaseState;
 use nyala_core::purchase::step::{Change, Exchange, Held, Purchase};
@@ -115,6 +115,7 @@ impl Store {
                     || runs_itself(order.machine, machine)
                     || self.open().any(|(_, p)| p.order.machine == order.machine),
                 coin: coin_of(order.machine),
+                tests: TestFacts::default(),
             }),
             service: Some(ServiceFacts {
                 idoutlet: OUTLET,

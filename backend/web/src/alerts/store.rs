@@ -104,7 +104,8 @@ pub fn stored_about(kind: Kind, number: i64) -> About {
         | Kind::Refused
         | Kind::NeverRan
         | Kind::RunsItself
-        | Kind::Offline => About::Machine(MachineId::new(number)),
+        | Kind::Offline
+        | Kind::OldBoard => About::Machine(MachineId::new(number)),
     }
 }
 

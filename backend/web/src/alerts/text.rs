@@ -111,6 +111,7 @@ fn title(About { kind, name, .. }: &About) -> String {
         Kind::Offline => format!("{name} offline"),
         Kind::Shift => format!("Shift {name} belum ditutup"),
         Kind::Backup => "Cadangan data tertinggal".to_owned(),
+        Kind::OldBoard => format!("Papan {name} terlalu lama"),
     }
 }
 

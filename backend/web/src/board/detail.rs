@@ -83,6 +83,26 @@ pub struct PerangkatMesin {
     pub boot_hari_ini: i64,
     pub sambung_hari_ini: i64,
     pub boot_tujuh_hari: i64,
+    /// What the board says that it can: `pulse`, `sense`, `coin`; null: it has not said.
+    #[schema(required)]
+    pub bisa: Option<Vec<String>>,
+    /// Why it booted: `power`, `brownout`, `watchdog`, `panic` or `other`.
+    #[schema(required)]
+    pub sebab_boot: Option<String>,
+    /// Messages that were lost on the way.
+    pub hilang_hari_ini: i64,
+    pub hilang_tujuh_hari: i64,
+    /// Milliseconds from the command to the answer, the median of the newest 20 starts of seven days.
+    #[schema(required)]
+    pub jawab_ms: Option<i64>,
+    /// Starts that it refused, and that expired, in seven days.
+    pub ditolak_tujuh_hari: i64,
+    pub kedaluwarsa_tujuh_hari: i64,
+    /// When it refused last in that time, and why: `terputus` when power was lost in its pulses; null: it did not say.
+    #[schema(value_type = Option<Timestamp>, required)]
+    pub ditolak_at: Option<Timestamp>,
+    #[schema(required)]
+    pub sebab_tolak: Option<String>,
     /// 24 hours, the oldest first.
     pub sinyal: Vec<SinyalJam>,
 }
@@ -124,7 +144,8 @@ impl Of {
 pub async fn events(client: &DbClient, of: &Of, names: bool) -> Result<Vec<Riwayat>, DbError> {
     // The outlet leads to the newest purchases without reading all of the machine's.
     const PURCHASES: &str = "
-        SELECT t.state, t.created_at, t.started_at, t.finished_at, t.uji, t.nama_layanan, c.nama_awal, c.nama_akhir,
+        SELECT t.state, t.created_at, t.started_at, t.finished_at, t.uji, c.nama_awal, c.nama_akhir,
+            CASE WHEN t.uji AND t.durasi_s = 0 THEN 'Tes ' || t.pulsa || ' pulsa' WHEN t.uji THEN 'Tes nyala' ELSE t.nama_layanan END AS nama_layanan,
             (SELECT max(l.created_at) FROM ledger_transfer l WHERE l.idtransaksi = t.id AND l.kind IN ('post', 'void')) AS decided_at
         FROM snap_transaksi t JOIN customer_global c ON c.id = t.id_customer_global
         WHERE t.idoutlet = $1 AND t.idmesin = $2 ORDER BY t.id DESC LIMIT $3";
@@ -165,7 +186,7 @@ fn steps(row: &Row, names: bool, now: Timestamp) -> Result<Vec<TextedEvent>, DbE
         finished_at: row.try_get("finished_at")?,
         test: row.try_get("uji")?,
     };
-    let what = if purchase.test { "Tes nyala" } else { row.try_get("nama_layanan")? };
+    let what = row.try_get("nama_layanan")?;
     let payer = if names { name::short(row.try_get("nama_awal")?, row.try_get("nama_akhir")?) } else { String::new() };
     let steps = timeline::of_purchase(&purchase, now).into_iter();
     Ok(steps.map(|(at, event)| (at, event, text(event, what, &payer))).collect())
@@ -231,13 +252,25 @@ pub async fn device(
     heard_at: Option<Timestamp>,
 ) -> Result<PerangkatMesin, DbError> {
     const DEVICE: &str = "
-        SELECT k.rssi, k.fw, k.hw, k.terdengar_at, k.menyala_at, k.putus_sejak, (
+        SELECT k.rssi, k.fw, k.hw, k.terdengar_at, k.menyala_at, k.putus_sejak, k.bisa, k.reset, (
             SELECT d.created_at FROM device_key d WHERE d.idmesin = m.idmesin AND d.revoked_at IS NULL
             ORDER BY d.first_used_at IS NULL, d.id DESC LIMIT 1) AS kunci_sejak
         FROM mesin m LEFT JOIN perangkat_kini k USING (idmesin) WHERE m.idmesin = $1";
-    const HOURS_OF: &str = "SELECT jam, rssi, boot, sambung, putus_s FROM perangkat_jam WHERE idmesin = $1 AND jam >= $2";
+    const STARTS: &str = "
+        WITH t AS (
+            SELECT id, state, created_at, finished_at, kendala FROM snap_transaksi WHERE idoutlet = $1 AND idmesin = $2 AND created_at >= $3
+        ), answered AS (
+            SELECT EXTRACT(EPOCH FROM l.created_at - t.created_at) * 1000 AS ms
+            FROM t JOIN ledger_transfer l ON l.idtransaksi = t.id AND l.kind = 'post' ORDER BY t.id DESC LIMIT 20
+        )
+        SELECT (SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY ms)::BIGINT FROM answered), count(*) FILTER (WHERE state = 'REFUSED'),
+            count(*) FILTER (WHERE state = 'EXPIRED'), max(finished_at) FILTER (WHERE state = 'REFUSED'),
+            (SELECT kendala FROM t WHERE state = 'REFUSED' ORDER BY id DESC LIMIT 1) FROM t";
+    const HOURS_OF: &str = "SELECT jam, rssi, boot, sambung, putus_s, hilang FROM perangkat_jam WHERE idmesin = $1 AND jam >= $2";
     let stmt = client.prepare_cached(DEVICE).await?;
     let row = client.query_one(&stmt, &[&of.idmesin]).await?;
+    let stmt = client.prepare_cached(STARTS).await?;
+    let starts = client.query_one(&stmt, &[&of.idoutlet, &of.idmesin, &of.week_began()]).await?;
     let this_hour = hour_of(of.now);
     let first_hour = this_hour.plus_ms(-(HOURS - 1) * HOUR_MS);
     let stmt = client.prepare_cached(HOURS_OF).await?;
@@ -275,6 +308,15 @@ pub async fn device(
         boot_hari_ini: sum(of.day_began, |hour| hour.boots),
         sambung_hari_ini: sum(of.day_began, |hour| hour.connections),
         boot_tujuh_hari: sum(of.week_began(), |hour| hour.boots),
+        bisa: row.try_get("bisa")?,
+        sebab_boot: row.try_get("reset")?,
+        hilang_hari_ini: sum(of.day_began, |hour| hour.lost),
+        hilang_tujuh_hari: sum(of.week_began(), |hour| hour.lost),
+        jawab_ms: starts.try_get(0)?,
+        ditolak_tujuh_hari: starts.try_get(1)?,
+        kedaluwarsa_tujuh_hari: starts.try_get(2)?,
+        ditolak_at: starts.try_get(3)?,
+        sebab_tolak: starts.try_get(4)?,
     })
 }
 
@@ -285,6 +327,7 @@ struct DeviceHour {
     boots: i32,
     connections: i32,
     gone_s: i32,
+    lost: i32,
 }
 
 impl DeviceHour {
@@ -295,6 +338,7 @@ impl DeviceHour {
             boots: row.try_get(2)?,
             connections: row.try_get(3)?,
             gone_s: row.try_get(4)?,
+            lost: row.try_get(5)?,
         })
     }
 }

@@ -13,7 +13,7 @@ use super::tile::Tile;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Perhatian {
     /// `perlu_petugas`, `ditutup_sistem`, `tanpa_bayar`, `outlet_putus`, `belum_pasti`, `ditolak`, `tidak_jalan`, `jalan_sendiri`, `pindah`, `keluhan`, `qris`, `offline`,
-    /// `shift`, `cadangan`.
+    /// `shift`, `cadangan`, `papan_lama`.
     pub jenis: &'static str,
     /// `merah`, `kuning`, `abu`.
     pub tingkat: &'static str,

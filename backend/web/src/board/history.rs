@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-use futures_util::future::{try_join, try_join3, try_join5};
+use futures_util::future::{try_join, try_join4, try_join5};
 use nyala_core::board::attention::{About, Entry, HISTORY_MS, Kind, MOVE_REFUSED_MS, MachineHistory, OpenComplaint, OpenShift};
 use nyala_core::domain::id::{MachineId, OutletId, ShiftId, StaffId};
 use nyala_core::domain::timestamp::Timestamp;
@@ -46,6 +46,10 @@ FROM mesin m LEFT JOIN LATERAL (
 WHERE m.idoutlet = ANY($1) AND m.aktif
     AND (m.ditutup_sejak IS NOT NULL AND m.ditutup_oleh IS NULL OR n.finished_at IS NOT NULL OR m.sense_sejak IS NOT NULL)"
 );
+/// Boards of the outlets' coin machines that say that they cannot send pulses. $1 outlets.
+const OLD_BOARDS: &str = "
+SELECT m.idoutlet, m.idmesin, k.bisa_sejak FROM mesin m JOIN perangkat_kini k USING (idmesin)
+WHERE m.idoutlet = ANY($1) AND m.aktif AND m.driver = 'mqtt' AND m.cara = 'pulsa' AND NOT 'pulse' = ANY(k.bisa) AND k.bisa_sejak IS NOT NULL";
 
 const SHIFTS: &str = "
 SELECT s.idoutlet, s.id, s.dibuka_at, p.nama FROM shift s JOIN perangkat p ON p.id = s.id_perangkat
@@ -81,6 +85,7 @@ pub struct OutletFacts {
     pub spells: Spells,
     refusals: Vec<(MachineId, Timestamp)>,
     by_themselves: HashMap<MachineId, ByItself>,
+    old_boards: Vec<(MachineId, Timestamp)>,
     pub shifts: Vec<OpenShift>,
     /// Names of the tills with open shifts.
     pub tills: Vec<(ShiftId, String)>,
@@ -115,10 +120,11 @@ struct Taken {
 /// # Errors
 /// When the database does not answer.
 pub async fn read(client: &DbClient, outlets: &[OutletId], now: Timestamp) -> Result<HashMap<OutletId, OutletFacts>, DbError> {
-    let [spells, refusals, by_themselves, shifts, moves, complaints, payments, taken] = [
+    let [spells, refusals, by_themselves, old_boards, shifts, moves, complaints, payments, taken] = [
         client.prepare_cached(SPELLS).await?,
         client.prepare_cached(REFUSALS).await?,
         client.prepare_cached(BY_THEMSELVES).await?,
+        client.prepare_cached(OLD_BOARDS).await?,
         client.prepare_cached(SHIFTS).await?,
         client.prepare_cached(MOVES).await?,
         client.prepare_cached(COMPLAINTS).await?,
@@ -127,7 +133,7 @@ pub async fn read(client: &DbClient, outlets: &[OutletId], now: Timestamp) -> Re
     ];
     let after = now.plus_ms(-HISTORY_MS);
     // One round trip for all of them.
-    let ((spells, refusals, shifts, moves, taken), (complaints, payments, by_themselves)) = try_join(
+    let ((spells, refusals, shifts, moves, taken), (complaints, payments, by_themselves, old_boards)) = try_join(
         try_join5(
             client.query(&spells, &[&outlets, &after]),
             client.query(&refusals, &[&outlets, &after]),
@@ -135,10 +141,11 @@ pub async fn read(client: &DbClient, outlets: &[OutletId], now: Timestamp) -> Re
             client.query(&moves, &[&outlets, &now.plus_ms(-MOVE_REFUSED_MS)]),
             client.query(&taken, &[&outlets, &now]),
         ),
-        try_join3(
+        try_join4(
             client.query(&complaints, &[&outlets]),
             client.query(&payments, &[&outlets]),
             client.query(&by_themselves, &[&outlets, &after]),
+            client.query(&old_boards, &[&outlets]),
         ),
     )
     .await?;
@@ -153,6 +160,9 @@ pub async fn read(client: &DbClient, outlets: &[OutletId], now: Timestamp) -> Re
         let never_ran = row.try_get::<_, Option<Timestamp>>(3)?.zip(row.try_get(4)?);
         let machine = ByItself { closed_at: row.try_get(2)?, never_ran, runs_since: row.try_get(5)? };
         facts.entry(row.try_get(0)?).or_default().by_themselves.insert(row.try_get(1)?, machine);
+    }
+    for row in &old_boards {
+        facts.entry(row.try_get(0)?).or_default().old_boards.push((row.try_get(1)?, row.try_get(2)?));
     }
     for row in &shifts {
         let outlet = facts.entry(row.try_get(0)?).or_default();
@@ -198,6 +208,7 @@ impl OutletFacts {
             closed_itself_at: by_itself.and_then(|machine| machine.closed_at),
             never_ran_at: by_itself.and_then(|machine| machine.never_ran.as_ref()).map(|(at, _)| *at),
             runs_itself_since: by_itself.and_then(|machine| machine.runs_since),
+            old_board_since: self.old_boards.iter().find(|(id, _)| *id == idmesin).map(|(_, since)| *since),
         }
     }
 

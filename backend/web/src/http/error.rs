@@ -130,6 +130,9 @@ pub enum AppError {
     Internal(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 
+/// 409 of what is done at closed machines only.
+pub const NOT_CLOSED: &str = "mesin harus ditutup dulu";
+
 impl AppError {
     pub fn bad_input(text: impl Into<Cow<'static, str>>) -> Self {
         Self::BadInput(text.into())
@@ -229,6 +232,10 @@ impl From<Refusal> for AppError {
             Refusal::MachineBusy => Self::MachineBusy,
             Refusal::BalanceTooLow => Self::BalanceTooLow,
             Refusal::NeedsStaff => Self::Conflict("mesin perlu petugas"),
+            Refusal::TestedByPulses => Self::Conflict("mesin pulsa dites dengan pulsa"),
+            Refusal::TestedByRelay => Self::Conflict("mesin relai dites dengan durasi"),
+            Refusal::NotClosed => Self::Conflict(NOT_CLOSED),
+            Refusal::TestsUsedUp => Self::Conflict("paling banyak 10 pulsa tes sehari"),
         }
     }
 }

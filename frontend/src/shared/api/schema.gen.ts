@@ -639,7 +639,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Starts a machine for some seconds, also one that is closed. It moves no money and counts nowhere. */
+        /**
+         * Starts a machine for some seconds, also one that is closed, or sends coin pulses to a closed one, 10 a business day at most. It moves no money and
+         *     counts nowhere.
+         */
         post: operations["uji_mesin"];
         delete?: never;
         options?: never;
@@ -2358,7 +2361,7 @@ export interface components {
             idoutlet: components["schemas"]["PlainId"][] | null;
             /**
              * @description `perlu_petugas`, `ditutup_sistem`, `tanpa_bayar`, `outlet_putus`, `belum_pasti`, `ditolak`, `tidak_jalan`, `jalan_sendiri`, `pindah`, `keluhan`,
-             *     `qris`, `offline`, `shift`, `cadangan`.
+             *     `qris`, `offline`, `shift`, `cadangan`, `papan_lama`.
              */
             jenis: components["schemas"]["AttentionKind"][];
             /** @description The figures of the day before, at the hour at which an outlet opens. */
@@ -2376,7 +2379,7 @@ export interface components {
                 idoutlet: components["schemas"]["PlainId"][] | null;
                 /**
                  * @description `perlu_petugas`, `ditutup_sistem`, `tanpa_bayar`, `outlet_putus`, `belum_pasti`, `ditolak`, `tidak_jalan`, `jalan_sendiri`, `pindah`, `keluhan`,
-                 *     `qris`, `offline`, `shift`, `cadangan`.
+                 *     `qris`, `offline`, `shift`, `cadangan`, `papan_lama`.
                  */
                 jenis: components["schemas"]["AttentionKind"][];
                 /** @description The figures of the day before, at the hour at which an outlet opens. */
@@ -4603,7 +4606,7 @@ export interface components {
                 idtransaksi: string | null;
                 /**
                  * @description `perlu_petugas`, `ditutup_sistem`, `tanpa_bayar`, `outlet_putus`, `belum_pasti`, `ditolak`, `tidak_jalan`, `jalan_sendiri`, `pindah`, `keluhan`, `qris`, `offline`,
-                 *     `shift`, `cadangan`.
+                 *     `shift`, `cadangan`, `papan_lama`.
                  */
                 jenis: string;
                 /**
@@ -6573,13 +6576,35 @@ export interface components {
         });
         /** @description What a machine's device reported. */
         PerangkatMesin: {
+            /** @description What the board says that it can: `pulse`, `sense`, `coin`; null: it has not said. */
+            bisa: string[] | null;
             /** Format: int64 */
             boot_hari_ini: number;
             /** Format: int64 */
             boot_tujuh_hari: number;
+            ditolak_at: null | components["schemas"]["Timestamp"];
+            /**
+             * Format: int64
+             * @description Starts that it refused, and that expired, in seven days.
+             */
+            ditolak_tujuh_hari: number;
             driver: string;
             fw: string | null;
+            /**
+             * Format: int64
+             * @description Messages that were lost on the way.
+             */
+            hilang_hari_ini: number;
+            /** Format: int64 */
+            hilang_tujuh_hari: number;
             hw: string | null;
+            /**
+             * Format: int64
+             * @description Milliseconds from the command to the answer, the median of the newest 20 starts of seven days.
+             */
+            jawab_ms: number | null;
+            /** Format: int64 */
+            kedaluwarsa_tujuh_hari: number;
             kunci_sejak: null | components["schemas"]["Timestamp"];
             /**
              * Format: int64
@@ -6593,6 +6618,9 @@ export interface components {
             rssi: number | null;
             /** Format: int64 */
             sambung_hari_ini: number;
+            /** @description Why it booted: `power`, `brownout`, `watchdog`, `panic` or `other`. */
+            sebab_boot: string | null;
+            sebab_tolak: string | null;
             /** @description 24 hours, the oldest first. */
             sinyal: components["schemas"]["SinyalJam"][];
             terdengar_at: null | components["schemas"]["Timestamp"];
@@ -6626,7 +6654,7 @@ export interface components {
             idtransaksi: string | null;
             /**
              * @description `perlu_petugas`, `ditutup_sistem`, `tanpa_bayar`, `outlet_putus`, `belum_pasti`, `ditolak`, `tidak_jalan`, `jalan_sendiri`, `pindah`, `keluhan`, `qris`, `offline`,
-             *     `shift`, `cadangan`.
+             *     `shift`, `cadangan`, `papan_lama`.
              */
             jenis: string;
             /**
@@ -7311,13 +7339,19 @@ export interface components {
             idoutlet: number;
             nama: string;
         };
+        /** @description One of both. */
         TestStart: {
             /**
              * Format: int64
-             * @description Seconds.
+             * @description Seconds, of a machine that its relay starts.
              * @example 5
              */
-            durasi: number;
+            durasi?: number | null;
+            /**
+             * Format: int64
+             * @description Coin pulses, of a closed machine that pulses start. They begin no run.
+             */
+            pulsa?: number | null;
         };
         TestStarted: {
             /**
@@ -10732,7 +10766,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description `mesin sedang digunakan`, `mesin sedang offline`, `mesin perlu petugas`, or its device refused */
+            /** @description `mesin sedang digunakan`, `mesin sedang offline`, `mesin perlu petugas`, `mesin pulsa dites dengan pulsa`, `mesin relai dites dengan durasi`, `mesin harus ditutup dulu`, `paling banyak 10 pulsa tes sehari`, or its device refused */
             409: {
                 headers: {
                     [name: string]: unknown;

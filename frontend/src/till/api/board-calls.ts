@@ -26,6 +26,14 @@ export const testStartOf = (id: number, durasi: number): MoneyRequest<Schemas['T
   path: `mesin/${id}/uji`,
   body: { durasi } satisfies Schemas['TestStart'],
 })
+export const pulseTestOf = (id: number, pulsa: number): MoneyRequest<Schemas['TestStarted']> => ({
+  path: `mesin/${id}/uji`,
+  body: { pulsa } satisfies Schemas['TestStart'],
+})
+export const timingsOf = (
+  id: number,
+  timings: Required<Pick<Schemas['MesinChange'], 'lebar_ms' | 'jeda_ms' | 'sense_s'>>,
+): MoneyRequest<null> => ({ path: `mesin/${id}`, body: timings })
 export const serviceOf = (id: number): MoneyRequest<null> => ({ path: `mesin/${id}/servis`, body: {} })
 
 export type Details = Schemas['Rincian']

@@ -53,6 +53,8 @@ export function entryText(
       return `Shift terbuka ${since}, belum dihitung.`
     case 'cadangan':
       return `Cadangan data terlambat ${since}.`
+    case 'papan_lama':
+      return `Papan tidak bisa mengirim pulsa, jadi mesin offline ${since}. Pasang firmware baru.`
     default:
       return `Perlu diperiksa ${since}.`
   }

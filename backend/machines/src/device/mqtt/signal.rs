@@ -13,7 +13,7 @@ use nyala_store::db::error::DbError;
 use nyala_store::db::pool::DbClient;
 use tokio::time::Instant;
 
-use super::message::{BootId, DeviceMessage, Heartbeat, Stamp, State};
+use super::message::{Ack, BootId, DeviceMessage, Heartbeat, Reset, Stamp, State};
 
 const EVERY: Duration = Duration::from_millis(500);
 /// How often one device is written at most: one that reconnects all the time is written with all its connections at once.
@@ -42,25 +42,29 @@ ON CONFLICT (idmesin, jam) DO UPDATE SET putus_s = least(j.putus_s + EXCLUDED.pu
 
 /// What devices reported. $1 machines, $2 signals, $3 boots (NULL: not known), $4 whether that was the first boot that this server knows, which
 /// may be the stored one, $5 further boots, $6 connections, $7 and $8 versions, $14 what they can, as one text, $9 last messages, $10 moments of the boots, $11 since when they are
-/// gone, $12 the hour, $13 this server in a cluster: only the server that a device was last connected to says that it is gone.
+/// gone, $15 why they booted, $16 lost messages, $12 the hour, $13 this server in a cluster: only the server that a device was last connected to says that it is gone.
 const RECORD: &str = "
 WITH r AS (
     SELECT r.*, k.boot AS boot_dulu, $13::BIGINT IS NULL OR m.link_node = $13 AS di_sini
     FROM unnest($1::BIGINT[], $2::SMALLINT[], $3::BIGINT[], $4::BOOLEAN[], $5::INT[], $6::INT[], $7::TEXT[], $8::TEXT[], $9::TIMESTAMPTZ[],
-        $10::TIMESTAMPTZ[], $11::TIMESTAMPTZ[], $14::TEXT[])
-        AS r (idmesin, rssi, boot, pertama, boots, sambung, fw, hw, terdengar_at, menyala_at, putus_sejak, bisa)
+        $10::TIMESTAMPTZ[], $11::TIMESTAMPTZ[], $14::TEXT[], $15::TEXT[], $16::INT[])
+        AS r (idmesin, rssi, boot, pertama, boots, sambung, fw, hw, terdengar_at, menyala_at, putus_sejak, bisa, reset, hilang)
     JOIN mesin m USING (idmesin) LEFT JOIN perangkat_kini k USING (idmesin)
 ), kini AS (
-    INSERT INTO perangkat_kini AS k (idmesin, boot, rssi, fw, hw, terdengar_at, menyala_at, putus_sejak, bisa)
-    SELECT idmesin, boot, rssi, fw, hw, terdengar_at, menyala_at, CASE WHEN di_sini THEN putus_sejak END, string_to_array(bisa, ' ') FROM r
+    INSERT INTO perangkat_kini AS k (idmesin, boot, rssi, fw, hw, terdengar_at, menyala_at, putus_sejak, bisa, bisa_sejak, reset)
+    SELECT idmesin, boot, rssi, fw, hw, terdengar_at, menyala_at, CASE WHEN di_sini THEN putus_sejak END, string_to_array(bisa, ' '),
+        CASE WHEN bisa IS NOT NULL THEN terdengar_at END, reset FROM r
     ON CONFLICT (idmesin) DO UPDATE SET boot = COALESCE(EXCLUDED.boot, k.boot), rssi = COALESCE(EXCLUDED.rssi, k.rssi),
-        fw = COALESCE(EXCLUDED.fw, k.fw), hw = COALESCE(EXCLUDED.hw, k.hw), bisa = COALESCE(EXCLUDED.bisa, k.bisa), terdengar_at = greatest(EXCLUDED.terdengar_at, k.terdengar_at),
+        fw = COALESCE(EXCLUDED.fw, k.fw), hw = COALESCE(EXCLUDED.hw, k.hw), bisa = COALESCE(EXCLUDED.bisa, k.bisa),
+        bisa_sejak = CASE WHEN EXCLUDED.bisa IS DISTINCT FROM k.bisa THEN COALESCE(EXCLUDED.bisa_sejak, k.bisa_sejak) ELSE k.bisa_sejak END,
+        reset = CASE WHEN EXCLUDED.bisa IS NULL THEN k.reset ELSE EXCLUDED.reset END, terdengar_at = greatest(EXCLUDED.terdengar_at, k.terdengar_at),
         menyala_at = COALESCE(EXCLUDED.menyala_at, k.menyala_at), putus_sejak = EXCLUDED.putus_sejak
 )
-INSERT INTO perangkat_jam AS j (idmesin, jam, rssi, boot, sambung)
-SELECT idmesin, $12, rssi, boots + (pertama AND boot IS DISTINCT FROM boot_dulu)::INT, sambung FROM r
+INSERT INTO perangkat_jam AS j (idmesin, jam, rssi, boot, sambung, hilang)
+SELECT idmesin, $12, rssi, boots + (pertama AND boot IS DISTINCT FROM boot_dulu)::INT, sambung, hilang FROM r
 ON CONFLICT (idmesin, jam) DO UPDATE
-    SET rssi = COALESCE(EXCLUDED.rssi, j.rssi), boot = j.boot + EXCLUDED.boot, sambung = j.sambung + EXCLUDED.sambung";
+    SET rssi = COALESCE(EXCLUDED.rssi, j.rssi), boot = j.boot + EXCLUDED.boot, sambung = j.sambung + EXCLUDED.sambung,
+        hilang = least(j.hilang::BIGINT + EXCLUDED.hilang, 2147483647)::INT";
 
 /// What a device last reported to this server.
 #[derive(Debug, Clone)]
@@ -84,6 +88,10 @@ pub struct Signals {
 struct DeviceSignal {
     now: SignalNow,
     boot: Option<i64>,
+    /// Why it booted; known with what it can.
+    reset: Option<Reset>,
+    /// The connection of its last numbered message, and the number.
+    numbered: Option<(u64, u64)>,
     /// Since when it is not connected.
     gone_since: Option<Timestamp>,
     pending: Pending,
@@ -99,6 +107,8 @@ struct Pending {
     is_first_boot: bool,
     boots: i32,
     connections: i32,
+    /// Messages whose numbers were left out.
+    lost: i32,
     gaps: Vec<(Option<Timestamp>, Timestamp)>,
     changed: bool,
 }
@@ -108,6 +118,8 @@ impl DeviceSignal {
         Self {
             now: SignalNow { heard_at: now, rssi: None, fw: None, hw: None, can: None, booted_at: None },
             boot: None,
+            reset: None,
+            numbered: None,
             gone_since: None,
             pending: Pending::default(),
             stored: None,
@@ -125,9 +137,29 @@ impl DeviceSignal {
                 self.pending.is_first_boot = true;
             }
             self.boot = boot;
+            self.numbered = None;
             self.pending.changed = true;
         }
+        self.count(stamp);
         self.now.booted_at = stamp.up_ms.map(|up_ms| now.plus_ms(-up_ms)).or(self.now.booted_at);
+    }
+
+    /// Counts the messages that are missing before this one, in its connection.
+    fn count(&mut self, stamp: &Stamp) {
+        let Some((conn, seq)) = stamp.conn.zip(stamp.seq) else { return };
+        match self.numbered {
+            Some((connection, last)) if connection == conn => {
+                let lost = seq.saturating_sub(last.saturating_add(1));
+                if lost > 0 {
+                    self.pending.lost = self.pending.lost.saturating_add(i32::try_from(lost).unwrap_or(i32::MAX));
+                    self.pending.changed = true;
+                }
+                self.numbered = Some((conn, seq.max(last)));
+            }
+            // A late message of an earlier connection.
+            Some((connection, _)) if connection > conn => {}
+            _ => self.numbered = Some((conn, seq)),
+        }
     }
 
     fn is_due(&self, now: Timestamp) -> bool {
@@ -192,7 +224,7 @@ impl Signals {
         let device = known.entry(idmesin).or_insert_with(|| DeviceSignal::new(now));
         device.now.heard_at = now;
         match message {
-            DeviceMessage::State(State { stamp, fw, hw, can, .. }) => {
+            DeviceMessage::State(State { stamp, fw, hw, can, reset, .. }) => {
                 device.on_stamp(stamp, now);
                 for (known, reported) in [(&mut device.now.fw, fw), (&mut device.now.hw, hw)] {
                     if reported.is_some() && known != reported {
@@ -200,14 +232,18 @@ impl Signals {
                         device.pending.changed = true;
                     }
                 }
-                if device.now.can.as_ref() != Some(can) {
-                    device.now.can = Some(can.clone());
+                if device.now.can.as_ref() != Some(can) || device.reset != *reset {
+                    (device.now.can, device.reset) = (Some(can.clone()), *reset);
                     device.pending.changed = true;
                 }
             }
             DeviceMessage::Heartbeat(Heartbeat { stamp, rssi, .. }) => {
                 device.on_stamp(stamp, now);
                 device.now.rssi = rssi.and_then(|rssi| i16::try_from(rssi).ok()).or(device.now.rssi);
+            }
+            // An ack may be of an earlier boot.
+            DeviceMessage::Ack(Ack { stamp, .. }) if stamp.boot_id.as_ref().map(BootId::key) == device.boot => {
+                device.count(stamp)
             }
             DeviceMessage::Ack(_) | DeviceMessage::Gone(_) => {}
         }
@@ -268,6 +304,7 @@ impl Signals {
             pending.is_first_boot |= more.is_first_boot;
             pending.boots += more.boots;
             pending.connections += more.connections;
+            pending.lost = pending.lost.saturating_add(more.lost);
             pending.gaps.extend(more.gaps);
             pending.gaps.truncate(MAX_GAPS);
             pending.changed = true;
@@ -307,6 +344,8 @@ async fn write(
                 &hour_of(now),
                 &ownership.node(),
                 &column(batch, |device| device.now.can.as_ref().map(|can| can.join(" "))),
+                &column(batch, |device| device.reset.map(Reset::as_str)),
+                &column(batch, |device| device.pending.lost),
             ],
         )
         .await?;

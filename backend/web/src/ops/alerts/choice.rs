@@ -29,8 +29,8 @@ const MAX_OUTLETS: usize = 1_000;
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
 pub struct Alarm {
     /// `perlu_petugas`, `ditutup_sistem`, `tanpa_bayar`, `outlet_putus`, `belum_pasti`, `ditolak`, `tidak_jalan`, `jalan_sendiri`, `pindah`, `keluhan`,
-    /// `qris`, `offline`, `shift`, `cadangan`.
-    #[schema(max_items = 14, value_type = Vec<AttentionKind>)]
+    /// `qris`, `offline`, `shift`, `cadangan`, `papan_lama`.
+    #[schema(max_items = 15, value_type = Vec<AttentionKind>)]
     jenis: Vec<String>,
     /// Null: all in sight.
     #[schema(required, max_items = 1000, value_type = Option<Vec<PlainId>>)]

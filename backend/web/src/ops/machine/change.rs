@@ -23,7 +23,7 @@ use utoipa::ToSchema;
 use super::install::size;
 use super::start_by::{Cara, StartBy};
 use crate::http::answer::{self, Empty};
-use crate::http::error::AppError;
+use crate::http::error::{AppError, NOT_CLOSED};
 use crate::http::json::{Json, even_null};
 use crate::http::schema::{ShortText, SizeText};
 use crate::live::staff_board::StaffBoards;
@@ -165,15 +165,12 @@ fn service_every(cycles: Whole) -> Result<i32, AppError> {
 }
 
 /// Refuses when a machine is open. Its row is locked.
-///
-/// # Errors
-/// 409, and the database's.
-pub async fn is_closed(tx: &Transaction<'_>, idmesin: MachineId) -> Result<(), AppError> {
+async fn is_closed(tx: &Transaction<'_>, idmesin: MachineId) -> Result<(), AppError> {
     const CLOSED: &str = "SELECT ditutup_sejak IS NOT NULL FROM mesin WHERE idmesin = $1";
     if tx.query_one(CLOSED, &[&idmesin]).await?.try_get(0)? {
         return Ok(());
     }
-    Err(AppError::Conflict("mesin harus ditutup dulu"))
+    Err(AppError::Conflict(NOT_CLOSED))
 }
 
 /// Refuses when a machine is in use. Its row is locked, so that no hold can begin.

@@ -1,4 +1,4 @@
-//! `POST /ops/v1/mesin/{id}/uji`: starts a machine for a moment, to see that it works (supervisor and above). A purchase of nothing by the
+//! `POST /ops/v1/mesin/{id}/uji`: starts a machine for a moment, or sends a coin machine pulses, to see that it works (supervisor and above, technician). A purchase of nothing by the
 //! outlet's house account, so that one start wins, a late command is worthless and a crash is recovered from as for customers.
 
 use actix_web::{HttpResponse, web};
@@ -7,7 +7,7 @@ use nyala_core::domain::receipt_number::ReceiptNumber;
 use nyala_core::domain::right::Right;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::domain::whole::Whole;
-use nyala_core::purchase::facts::{Order, TestRun};
+use nyala_core::purchase::facts::{Order, TestStart, Tested};
 use nyala_ledger::test_start::{MAX_TEST_S, house_account};
 use nyala_machines::machines::Machines;
 use nyala_store::db::Store;
@@ -16,17 +16,39 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::api::transaksi::create_snap_transaksi::buy;
+use crate::board::history::day_began;
 use crate::http::answer::{self, Answer, Empty};
 use crate::http::error::AppError;
 use crate::http::json::Json;
 use crate::ops::idempotency::{IdempotencyKey, IdempotentCall};
 use crate::ops::people::key::Minimal;
 
+/// One of both.
 #[derive(Debug, Deserialize, Serialize, ToSchema)]
-pub struct TestStart {
-    /// Seconds.
-    #[schema(value_type = i64, minimum = 1, maximum = 120, example = 5)]
-    durasi: Whole,
+#[schema(as = TestStart)]
+pub struct TestRequest {
+    /// Seconds, of a machine that its relay starts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<i64>, minimum = 1, maximum = 120, example = 5)]
+    durasi: Option<Whole>,
+    /// Coin pulses, of a closed machine that pulses start. They begin no run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<i64>, minimum = 1, maximum = 5)]
+    pulsa: Option<Whole>,
+}
+
+impl TestRequest {
+    fn parse(&self, day_began: Timestamp) -> Result<Tested, AppError> {
+        let within = |field, value: Whole, max, unit| {
+            let value = i32::try_from(value.get()).ok().filter(|value| (1..=max).contains(value));
+            value.ok_or_else(|| AppError::bad_input(format!("{field} harus 1 sampai {max}{unit}")))
+        };
+        match (self.durasi, self.pulsa) {
+            (Some(seconds), None) => Ok(Tested::Run(within("durasi", seconds, MAX_TEST_S, " detik")?)),
+            (None, Some(n)) => Ok(Tested::Pulses { n: within("pulsa", n, Tested::MAX_PULSES, "")?, day_began }),
+            _ => Err(AppError::bad_input("isi salah satu: durasi atau pulsa")),
+        }
+    }
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -45,16 +67,19 @@ struct Begun {
     idcustomer: WalletId,
     idlayanan: ServiceId,
     idoutlet: OutletId,
+    /// When the outlet's business day began, epoch milliseconds.
+    day_began_ms: i64,
 }
 
-/// Starts a machine for some seconds, also one that is closed. It moves no money and counts nowhere.
+/// Starts a machine for some seconds, also one that is closed, or sends coin pulses to a closed one, 10 a business day at most. It moves no money and
+/// counts nowhere.
 #[utoipa::path(
     post, path = "/ops/v1/mesin/{id}/uji", operation_id = "uji_mesin", tag = "papan", security(("operator" = []), ("session" = [])),
-    params(("id" = inline(MachineId), Path), IdempotencyKey), request_body = TestStart,
+    params(("id" = inline(MachineId), Path), IdempotencyKey), request_body = TestRequest,
     responses(
         (status = 200, body = Answer<TestStarted>), (status = 400, body = Empty), (status = 401, body = Empty), (status = 403, body = Empty),
         (status = 404, body = Empty),
-        (status = 409, body = Empty, description = "`mesin sedang digunakan`, `mesin sedang offline`, `mesin perlu petugas`, or its device refused"),
+        (status = 409, body = Empty, description = "`mesin sedang digunakan`, `mesin sedang offline`, `mesin perlu petugas`, `mesin pulsa dites dengan pulsa`, `mesin relai dites dengan durasi`, `mesin harus ditutup dulu`, `paling banyak 10 pulsa tes sehari`, or its device refused"),
         (status = 422, body = Empty, description = "The `Idempotency-Key` belongs to another request"),
         (status = 504, body = Empty, description = "No answer from the device in 8 s; a repeat tells how it ended"),
     )
@@ -65,16 +90,15 @@ pub async fn test_start(
     store: web::Data<Store>,
     machines: web::Data<Machines>,
     id: web::Path<String>,
-    body: Json<TestStart>,
+    body: Json<TestRequest>,
 ) -> Result<HttpResponse, AppError> {
     const FIND: &str = "
-        SELECT idoutlet, idowner FROM mesin
-        WHERE idmesin = $1 AND aktif AND ($2::BIGINT IS NULL OR idowner = $2) AND ($3::BIGINT IS NULL OR idoutlet = $3)";
+        SELECT m.idoutlet, m.idowner, o.zona, o.hari_mulai FROM mesin m JOIN outlet o USING (idoutlet)
+        WHERE m.idmesin = $1 AND m.aktif AND ($2::BIGINT IS NULL OR m.idowner = $2) AND ($3::BIGINT IS NULL OR m.idoutlet = $3)";
     let Minimal(operator) = by;
     let idmesin = MachineId::parse(&id).ok_or(AppError::MachineNotFound)?;
-    let seconds = i32::try_from(body.durasi.get()).ok().filter(|seconds| (1..=MAX_TEST_S).contains(seconds));
-    let seconds = seconds.ok_or_else(|| AppError::bad_input(format!("durasi harus 1 sampai {MAX_TEST_S} detik")))?;
     let now = store.now();
+    body.parse(now)?;
     let call = IdempotentCall::new(&operator, key, &format!("mesin/{idmesin}/uji"), &*body, now)?;
     let mut client = store.get().await?;
     let begun = call.begin(&mut client, async |tx| {
@@ -90,6 +114,7 @@ pub async fn test_start(
             idcustomer: house.idcustomer,
             idlayanan: house.idlayanan,
             idoutlet,
+            day_began_ms: day_began(row.try_get("zona")?, row.try_get("hari_mulai")?, now)?.ms(),
         })
     });
     let begun = begun.await?;
@@ -104,7 +129,7 @@ pub async fn test_start(
         idlayanan: begun.idlayanan,
         total: 0,
         grandtotal: 0,
-        test: Some(TestRun { seconds, by: operator.principal() }),
+        test: Some(TestStart { of: body.parse(Timestamp::from_ms(begun.day_began_ms))?, by: operator.principal() }),
     };
     buy(&store, &machines, None, &order).await?;
     const ENDS: &str = "SELECT ends_at FROM snap_transaksi WHERE id_customer_global = $1 AND no_nota = $2";

@@ -34,7 +34,7 @@ export function MachineDetails({ tile: { id, keadaan, idtransaksi } }: { tile: T
       <History events={data.riwayat} />
       <Cycles cycles={data.siklus} />
       {data.koin && <Coins coins={data.koin} />}
-      {data.perangkat && <Device device={data.perangkat} />}
+      {data.perangkat && <Device device={data.perangkat} needsPulses={data.menyala.cara === 'pulsa'} />}
     </>
   )
 }
@@ -87,6 +87,7 @@ function Cycles({ cycles }: { cycles: Details['siklus'] }) {
             value={Math.min(sejak_servis, servis_tiap)}
             aria-label={mesinCopy.sinceService}
           />
+          {sejak_servis >= servis_tiap && <p className={styles.weak}>{mesinCopy.serviceDue}</p>}
           <p className={styles.quiet}>{last}</p>
         </div>
       ) : (
@@ -114,10 +115,16 @@ function Coins({ coins: { jumlah, hari_ini } }: { coins: NonNullable<Details['ko
   )
 }
 
-function Device({ device }: { device: NonNullable<Details['perangkat']> }) {
+interface DeviceProps {
+  device: NonNullable<Details['perangkat']>
+  needsPulses: boolean
+}
+
+function Device({ device, needsPulses }: DeviceProps) {
   const zone = useZone()
   const now = useNow(60_000)
-  const { rssi, fw, hw, terdengar_at, menyala_s, kunci_sejak, sinyal } = device
+  const { rssi, fw, hw, terdengar_at, menyala_s, kunci_sejak, sinyal, bisa, sebab_boot, sebab_tolak } = device
+  const old = needsPulses && bisa !== null && !bisa.includes('pulse')
   const lost_min = Math.round(sinyal.reduce((sum, { putus }) => sum + putus, 0) / 60)
   const moment = (at: string | null | undefined) => (at ? momentThere(Date.parse(at), zone, now) : null)
   return (
@@ -125,18 +132,27 @@ function Device({ device }: { device: NonNullable<Details['perangkat']> }) {
       <h3 className={styles.heading}>{mesinCopy.device}</h3>
       <Signal hours={sinyal} />
       {rssi != null && rssi < WEAK_DBM && <p className={styles.weak}>{mesinCopy.weak}</p>}
+      {old && <p className={styles.weak}>{mesinCopy.oldBoard}</p>}
       {lost_min > 0 && <p className={styles.quiet}>{mesinCopy.lost(lost_min)}</p>}
       <Rows
         rows={[
           [mesinCopy.signal, rssi == null ? null : mesinCopy.dbm(rssi)],
           [mesinCopy.firmware, fw ?? null],
           [mesinCopy.boardName, hw ?? null],
+          [mesinCopy.can, bisa && mesinCopy.abilities(bisa)],
           [mesinCopy.heard, moment(terdengar_at)],
           [mesinCopy.on, menyala_s == null ? null : durationOf(menyala_s)],
           [mesinCopy.keySince, kunci_sejak ? dateThere(Date.parse(kunci_sejak), zone) : null],
           [mesinCopy.restarts, String(device.boot_hari_ini)],
           [mesinCopy.restartsWeek, String(device.boot_tujuh_hari)],
+          [mesinCopy.bootWhy, sebab_boot && mesinCopy.bootReason(sebab_boot)],
           [mesinCopy.reconnects, String(device.sambung_hari_ini)],
+          [mesinCopy.missed, mesinCopy.todayAndWeek(device.hilang_hari_ini, device.hilang_tujuh_hari)],
+          [mesinCopy.answersIn, device.jawab_ms === null ? null : mesinCopy.seconds(device.jawab_ms)],
+          [mesinCopy.refused, String(device.ditolak_tujuh_hari)],
+          [mesinCopy.refusedLast, moment(device.ditolak_at)],
+          [mesinCopy.refusedWhy, sebab_tolak && mesinCopy.refusedReason(sebab_tolak)],
+          [mesinCopy.expired, String(device.kedaluwarsa_tujuh_hari)],
         ]}
       />
     </section>

@@ -1,4 +1,4 @@
-import { useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { RefreshCw } from 'lucide-react'
 import { useEffect, useEffectEvent, useState } from 'react'
 import { useSubmit } from '@/shared/lib/form/use-submit'
@@ -27,12 +27,13 @@ import { Rows } from '@/till/ui/rows'
 import { Unanswered } from '@/till/ui/unanswered'
 import { View } from '@/till/ui/view'
 import { showTile } from './board-connection'
+import { PulseTest, Timings } from './coin-machine'
 import { MachineDetails } from './machine-details'
 import styles from './machine-panel.module.css'
 import { mesinCopy } from './mesin-copy'
 import { kindName } from './states'
 
-export type Step = 'details' | 'close' | 'stop'
+export type Step = 'details' | 'close' | 'stop' | 'pulses' | 'timings'
 
 interface Props {
   tile: Tile
@@ -49,18 +50,20 @@ export const MACHINE_SUBJECT = 'mesin:'
 
 /** One machine: what is known of it, and the actions that can succeed now and that this person may do. */
 export function MachinePanel({ tile, rights, first }: Props) {
-  const { id, nama, aksi } = tile
+  const { id, nama, aksi, ditutup } = tile
   const [step, setStep] = useState<Step>(first)
   const connected = useConnected()
   const client = useQueryClient()
   const zone = useZone()
+  const starts = useQuery(machineDetails(id)).data?.menyala
+  const byPulses = starts?.cara === 'pulsa'
   const calls = useMoney<unknown>(`${MACHINE_SUBJECT}${id}`, {
     onDone: (_, { path }) => {
       setStep('details')
-      notify.info(doneText(path, nama))
+      notify.info(doneText(path, nama, byPulses))
       void client.invalidateQueries({ queryKey: machineDetails(id).queryKey })
     },
-    onRefused: () => setStep('details'),
+    onRefused: () => setStep((now) => (now === 'pulses' || now === 'timings' ? now : 'details')),
   })
   const may = (action: string) => aksi.includes(action) && rights.includes(`mesin.${action}`)
   useAskWhenChanged(tile.keadaan, calls.unanswered !== null, calls.again)
@@ -94,6 +97,21 @@ export function MachinePanel({ tile, rights, first }: Props) {
       </Decide>
     )
   }
+  const back = <Back disabled={calls.pending} onClick={() => setStep('details')} />
+  if (step === 'pulses' && !calls.unanswered && (may('uji') || calls.pending)) {
+    return (
+      <PulseTest id={id} nama={nama} calls={calls}>
+        {back}
+      </PulseTest>
+    )
+  }
+  if (step === 'timings' && !calls.unanswered && starts && (ditutup || calls.pending)) {
+    return (
+      <Timings id={id} nama={nama} calls={calls} now={starts}>
+        {back}
+      </Timings>
+    )
+  }
   return (
     <View label={nama}>
       <State tile={tile} />
@@ -118,7 +136,17 @@ export function MachinePanel({ tile, rights, first }: Props) {
               {mesinCopy.open}
             </Button>
           )}
-          {may('uji') && (
+          {may('uji') && byPulses && (
+            <Button variant="secondary" disabled={!connected} onClick={() => setStep('pulses')}>
+              {mesinCopy.pulses}
+            </Button>
+          )}
+          {ditutup && byPulses && rights.includes('mesin.waktu') && (
+            <Button variant="secondary" disabled={!connected} onClick={() => setStep('timings')}>
+              {mesinCopy.timings}
+            </Button>
+          )}
+          {may('uji') && starts && !byPulses && (
             <Button
               variant="secondary"
               disabled={!connected}
@@ -197,11 +225,12 @@ function useAskWhenChanged(keadaan: string, unanswered: boolean, ask: () => void
   useEffect(() => look(), [keadaan])
 }
 
-function doneText(path: string, nama: string): string {
-  if (path.endsWith('/uji')) return mesinCopy.tested(nama)
+function doneText(path: string, nama: string, byPulses: boolean): string {
+  if (path.endsWith('/uji')) return byPulses ? mesinCopy.pulsesDone(nama) : mesinCopy.tested(nama)
   if (path.endsWith('/servis')) return mesinCopy.serviced(nama)
   if (path.endsWith('/tutup')) return mesinCopy.closed(nama)
-  return path.endsWith('/buka') ? mesinCopy.opened(nama) : mesinCopy.stopped(nama)
+  if (path.endsWith('/buka')) return mesinCopy.opened(nama)
+  return path.endsWith('/stop') ? mesinCopy.stopped(nama) : mesinCopy.timingsDone(nama)
 }
 
 function Back({ disabled, onClick }: { disabled: boolean; onClick: () => void }) {

@@ -4,6 +4,20 @@ import { clockThere, momentThere } from '@/till/lib/page/zone-clock'
 /** A moment by the outlet's clock. */
 const at = (instant: string, zone: string) => momentThere(Date.parse(instant), zone, Date.now())
 
+/** What a board can, beside closing a relay. */
+const ABILITIES: Record<string, string> = { pulse: 'pulsa', sense: 'sensor', coin: 'hitung koin' }
+
+/** Why a board booted. */
+const BOOT_REASONS: Record<string, string> = {
+  power: 'listrik menyala',
+  brownout: 'tegangan listrik turun',
+  watchdog: 'program macet',
+  panic: 'program gagal',
+  other: 'sebab lain',
+}
+
+const REFUSED_REASONS: Record<string, string> = { terputus: 'listrik putus saat mengirim koin' }
+
 /** The texts of the board. */
 export const mesinCopy = {
   live: 'Langsung',
@@ -70,6 +84,22 @@ export const mesinCopy = {
   test: 'Tes 60 detik',
   testWhat: (nama: string) => `Tes ${nama} selama 60 detik.`,
   tested: (nama: string) => `${nama} menyala untuk tes.`,
+  pulses: 'Tes pulsa',
+  pulsesBody: 'Mesin menerima pulsa seperti koin. Paling banyak 10 sehari.',
+  pulsesCount: 'Jumlah pulsa',
+  pulsesSend: (n: number) => `Kirim ${n} pulsa`,
+  pulsesWhat: (nama: string, n: number) => `Kirim ${n} pulsa tes ke ${nama}.`,
+  pulsesDone: (nama: string) => `Pulsa tes ${nama} terkirim.`,
+  timings: 'Ubah waktu pulsa',
+  timing: {
+    lebar_ms: 'Lebar pulsa, milidetik',
+    jeda_ms: 'Jeda antar pulsa, milidetik',
+    sense_s: 'Selesai setelah diam, detik',
+  },
+  timingWrong: (most: number) => `Tulis 1 sampai ${most}`,
+  timingsSave: 'Simpan waktu',
+  timingsWhat: (nama: string) => `Ubah waktu pulsa ${nama}.`,
+  timingsDone: (nama: string) => `Waktu pulsa ${nama} disimpan.`,
   noteService: 'Catat servis',
   serviceWhat: (nama: string) => `Catat servis ${nama}.`,
   serviced: (nama: string) => `Servis ${nama} dicatat.`,
@@ -81,6 +111,7 @@ export const mesinCopy = {
   sevenDays: '7 hari',
   sinceService: 'Siklus sejak servis',
   ofEvery: (cycles: number, every: number) => `${cycles} dari ${every}`,
+  serviceDue: 'Saatnya servis.',
   lastService: (date: string) => `Terakhir ${date}.`,
   neverServiced: 'Belum pernah dicatat.',
   coins: 'Koin masuk',
@@ -101,6 +132,20 @@ export const mesinCopy = {
   restarts: 'Restart hari ini',
   restartsWeek: 'Restart 7 hari',
   reconnects: 'Sambung ulang hari ini',
+  can: 'Bisa',
+  abilities: (all: readonly string[]) => all.map((one) => ABILITIES[one] ?? one).join(', ') || 'relai saja',
+  oldBoard: 'Papan ini tidak bisa mengirim pulsa. Pasang firmware baru.',
+  bootWhy: 'Menyala karena',
+  bootReason: (reason: string) => BOOT_REASONS[reason] ?? reason,
+  missed: 'Pesan hilang',
+  todayAndWeek: (today: number, week: number) => `${today} hari ini, ${week} dalam 7 hari`,
+  answersIn: 'Menjawab dalam',
+  seconds: (ms: number) => `${(ms / 1000).toFixed(1).replace('.', ',')} detik`,
+  refused: 'Menolak 7 hari',
+  refusedLast: 'Terakhir menolak',
+  refusedWhy: 'Sebab menolak',
+  refusedReason: (reason: string) => REFUSED_REASONS[reason] ?? reason,
+  expired: 'Tidak menyala 7 hari',
   lost: (minutes: number) => `Terputus ${minutes} menit dalam 24 jam`,
   detailsFailed: 'Rincian belum bisa dibaca.',
 

@@ -29,6 +29,7 @@ export const pemberitahuan = {
     offline: 'Mesin offline',
     shift: 'Shift belum ditutup',
     cadangan: 'Cadangan data tertinggal',
+    papan_lama: 'Papan mesin terlalu lama',
   } as Record<string, string>,
   urgent: 'mendesak',
   outlets: 'Outlet',

@@ -301,7 +301,7 @@ impl Conversation {
             && self.write(cmd, now)
             && let Some(open) = &mut self.open
         {
-            open.written = true;
+            (open.written, open.sent) = (true, true);
         }
     }
 

@@ -2,7 +2,7 @@
 
 use nyala_core::domain::id::MachineId;
 use nyala_core::domain::timestamp::Timestamp;
-use nyala_core::purchase::device::{AckResult, Command, DeviceEvent, DeviceRun, Op, Sensor};
+use nyala_core::purchase::device::{AckResult, Command, DeviceEvent, DeviceRun, Op, Sensor, is_pulse_test};
 use nyala_core::purchase::state::PurchaseState;
 use nyala_core::purchase::step::Purchase;
 use uuid::Uuid;
@@ -285,6 +285,8 @@ pub(super) struct OpenPurchaseState {
     pub(super) cmd: Command,
     /// Whether the start may have been written to a connection. Only the process that received the first start can know that it was not.
     pub(super) written: bool,
+    /// This conversation has written it.
+    pub(super) sent: bool,
     /// The device has reported the outcome of the start.
     pub(super) answered: bool,
     /// The purchase runs, or has run.
@@ -301,7 +303,7 @@ impl OpenPurchaseState {
     /// Purchase that is first known from a command. `begins`: this command sends its start for the first time.
     pub(super) fn begin(cmd: &Command, begins: bool) -> Self {
         let cmd = cmd.clone();
-        Self { cmd, written: !begins, answered: false, ran: false, forgotten: false, ends_at: None, stop_at: None }
+        Self { cmd, written: !begins, sent: false, answered: false, ran: false, forgotten: false, ends_at: None, stop_at: None }
     }
 
     /// Purchase read from the store: another process may already have written any of its commands.
@@ -315,9 +317,10 @@ impl OpenPurchaseState {
         self.cmd.cmd_id == cmd_id
     }
 
-    /// Whether the start may be sent: it is requested and not yet expired.
+    /// Whether the start may be sent: it is requested and not yet expired, and no test of pulses that was sent before.
     pub(super) fn is_to_start(&self, now: Timestamp) -> bool {
-        self.cmd.op == Op::Start && now < self.cmd.exp
+        let again = self.sent && is_pulse_test(self.cmd.pulses, self.cmd.duration_s);
+        self.cmd.op == Op::Start && now < self.cmd.exp && !again
     }
 
     /// Whether the start has expired and its outcome is unknown.
