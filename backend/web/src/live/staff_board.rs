@@ -102,8 +102,8 @@ impl Content for StaffBoard {
         let topic = topic(idoutlet);
         let to = |view| sockets.clone().to(Self::room(idoutlet, view).as_str());
         to(View::Staff).emit(&topic, change)?;
-        to(View::Technician).emit(&topic, &change.with(|tile| technician::tile(tile), |entry| technician::entry(entry)))?;
-        to(View::Tablet).emit(&topic, &change.with(|tile| TabletTile::of(tile), |entry| Some(TabletEntry::of(entry))))?;
+        to(View::Technician).emit(&topic, &change.with(technician::tile, technician::entry))?;
+        to(View::Tablet).emit(&topic, &change.with(TabletTile::of, |entry| Some(TabletEntry::of(entry))))?;
         Ok(())
     }
 }
