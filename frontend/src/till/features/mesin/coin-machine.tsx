@@ -2,7 +2,6 @@ import { useState } from 'react'
 import { useForm } from '@/shared/lib/form/use-form'
 import { onlyDigits } from '@/shared/lib/text/digits'
 import { Button } from '@/shared/ui/button'
-import { Chips } from '@/shared/ui/chips'
 import type { Elements } from '@/shared/ui/elements'
 import { Field } from '@/shared/ui/field'
 import { type Details, pulseTestOf, timingsOf } from '@/till/api/board-calls'
@@ -20,89 +19,104 @@ interface Props {
   children: Elements
 }
 
-/** The most that the server sends at once. */
-const PULSES = [1, 2, 3, 4, 5] as const
-
 /** Sends coin pulses to a closed machine, to see that it counts them. */
 export function PulseTest({ id, nama, calls, children }: Props) {
-  const connected = useConnected()
-  const [n, setN] = useState<number>(1)
   return (
-    <View label={mesinCopy.pulses}>
+    <NumbersForm
+      label={mesinCopy.pulses}
+      fields={[{ name: 'pulsa', label: mesinCopy.pulsesCount, most: 5 }]}
+      now={{ pulsa: 1 }}
+      submit={mesinCopy.pulsesSend}
+      calls={calls}
+      onSubmit={({ pulsa }) => calls.send(mesinCopy.pulsesWhat(nama, pulsa), pulseTestOf(id, pulsa))}
+    >
       <p>{mesinCopy.pulsesBody}</p>
       {children}
-      <Chips
-        label={mesinCopy.pulsesCount}
-        options={PULSES.map((one) => ({ value: one, text: String(one) }))}
-        chosen={[n]}
-        disabled={calls.pending}
-        onChoose={setN}
-      />
-      <Fault calls={calls} />
-      <Button
-        pending={calls.pending}
-        disabled={!connected && !calls.pending}
-        onClick={() => calls.send(mesinCopy.pulsesWhat(nama, n), pulseTestOf(id, n))}
-      >
-        {mesinCopy.pulsesSend(n)}
-      </Button>
-    </View>
+    </NumbersForm>
   )
 }
 
-/** Each timing with its greatest value. */
-const MOST = { lebar_ms: 5_999, jeda_ms: 5_999, sense_s: 3_600 } as const
-type Timing = keyof typeof MOST
-const TIMINGS = Object.keys(MOST) as Timing[]
+const TIMINGS = [
+  { name: 'lebar_ms', label: mesinCopy.width, most: 5_999 },
+  { name: 'jeda_ms', label: mesinCopy.gap, most: 5_999 },
+  { name: 'sense_s', label: mesinCopy.still, most: 3_600 },
+] as const
 
 /** The timings of a closed coin machine. */
 export function Timings({ id, nama, calls, children, now }: Props & { now: Details['menyala'] }) {
+  return (
+    <NumbersForm
+      label={mesinCopy.timings}
+      fields={TIMINGS}
+      now={now}
+      submit={mesinCopy.timingsSave}
+      calls={calls}
+      onSubmit={(timings) => calls.send(mesinCopy.timingsWhat(nama), timingsOf(id, timings))}
+    >
+      {children}
+    </NumbersForm>
+  )
+}
+
+interface FormProps<K extends string> {
+  label: string
+  /** Each from 1 to `most`. */
+  fields: readonly { name: K; label: string; most: number }[]
+  now: Record<K, number>
+  /** The button's text. */
+  submit: string
+  calls: Money<unknown>
+  onSubmit: (numbers: Record<K, number>) => void
+  children: Elements
+}
+
+function NumbersForm<K extends string>(props: FormProps<K>) {
+  const { label, fields, now, submit, calls, onSubmit, children } = props
   const connected = useConnected()
-  const [typed, setTyped] = useState(() => ({
-    lebar_ms: String(now.lebar_ms),
-    jeda_ms: String(now.jeda_ms),
-    sense_s: String(now.sense_s),
-  }))
-  const { form, field } = useForm<Timing>(
+  const [typed, setTyped] = useState(() =>
+    Object.fromEntries(fields.map(({ name }) => [name, String(now[name])])),
+  )
+  const { form, field } = useForm<K>(
     () => {
-      const wrong = TIMINGS.filter((one) => !(Number(typed[one]) >= 1 && Number(typed[one]) <= MOST[one]))
-      return Object.fromEntries(wrong.map((one) => [one, mesinCopy.timingWrong(MOST[one])]))
+      const wrong = fields.filter(
+        ({ name, most }) => !(Number(typed[name]) >= 1 && Number(typed[name]) <= most),
+      )
+      return Object.fromEntries(wrong.map(({ name, most }) => [name, mesinCopy.outOfRange(most)])) as {
+        [name in K]?: string
+      }
     },
-    () => {
-      const of = (one: Timing) => Number(typed[one])
-      const timings = { lebar_ms: of('lebar_ms'), jeda_ms: of('jeda_ms'), sense_s: of('sense_s') }
-      calls.send(mesinCopy.timingsWhat(nama), timingsOf(id, timings))
-    },
+    () =>
+      onSubmit(
+        Object.fromEntries(fields.map(({ name }) => [name, Number(typed[name])])) as Record<K, number>,
+      ),
   )
   return (
-    <View label={mesinCopy.timings}>
+    <View label={label}>
       <form {...form} className={styles.actions}>
         {children}
-        {TIMINGS.map((one) => (
+        {fields.map(({ name, label: text, most }) => (
           <Field
-            key={one}
-            label={mesinCopy.timing[one]}
-            {...field(one)}
+            key={name}
+            label={text}
+            {...field(name)}
             inputMode="numeric"
             autoComplete="off"
             disabled={calls.pending}
-            value={typed[one]}
-            onChange={(event) => setTyped({ ...typed, [one]: onlyDigits(event.target.value).slice(0, 4) })}
+            value={typed[name]}
+            onChange={({ target }) =>
+              setTyped({ ...typed, [name]: onlyDigits(target.value).slice(0, String(most).length) })
+            }
           />
         ))}
-        <Fault calls={calls} />
+        {calls.fault && (
+          <p role="alert" className={styles.fault}>
+            {calls.fault}
+          </p>
+        )}
         <Button type="submit" pending={calls.pending} disabled={!connected && !calls.pending}>
-          {mesinCopy.timingsSave}
+          {submit}
         </Button>
       </form>
     </View>
   )
-}
-
-function Fault({ calls: { fault } }: Pick<Props, 'calls'>) {
-  return fault ? (
-    <p role="alert" className={styles.fault}>
-      {fault}
-    </p>
-  ) : null
 }
