@@ -54,7 +54,7 @@ impl FromStr for Role {
         [Self::Technician, Self::Kasir, Self::Supervisor, Self::Owner, Self::Root]
             .into_iter()
             .find(|r| r.as_str() == text)
-            .ok_or_else(|| format!("`{text}` is no role; take root, owner, supervisor, kasir or teknisi"))
+            .ok_or_else(|| format!("`{text}` is no role; take teknisi, root, owner, supervisor or kasir"))
     }
 }
 
