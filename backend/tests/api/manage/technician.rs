@@ -70,6 +70,7 @@ async fn the_board_has_no_money_and_no_names_for_a_technician() {
     assert!(texts(&all).iter().any(|text| text.as_str().unwrap().starts_with("Dibayar S")), "{all}");
     assert!(texts(&seen).contains(&json!("Dibayar")), "{seen}");
     assert_eq!((&seen["jumlah"], &seen["kembali_at"]), (&Value::Null, &Value::Null));
+    assert_eq!((&all["nilai_koin"], &seen["nilai_koin"], &seen["koin"]), (&json!(0), &Value::Null, &Value::Null));
     assert!(!seen.to_string().contains("Siti"), "{seen}");
 }
 
@@ -96,6 +97,7 @@ async fn a_technician_changes_the_timings_of_a_closed_machine_and_nothing_else()
         json!({"pulsa": null}),
         json!({"servis_tiap": 100, "sense_s": 40}),
         json!({"ukuran": null}),
+        json!({"nilai_koin": 500}),
     ] {
         assert_eq!(app.ask(&budi, &path, &field).await.status, 403, "{field}");
     }

@@ -3693,9 +3693,9 @@ export interface components {
                 menyala: components["schemas"]["Menyala"];
                 /**
                  * Format: int32
-                 * @description Rupiah of a coin that falls into it.
+                 * @description Rupiah of a coin that falls into it; null for a technician.
                  */
-                nilai_koin: number;
+                nilai_koin: number | null;
                 perangkat: null | components["schemas"]["PerangkatMesin"];
                 /** @description The newest 20 events, the newest first. */
                 riwayat: components["schemas"]["Riwayat"][];
@@ -6879,9 +6879,9 @@ export interface components {
             menyala: components["schemas"]["Menyala"];
             /**
              * Format: int32
-             * @description Rupiah of a coin that falls into it.
+             * @description Rupiah of a coin that falls into it; null for a technician.
              */
-            nilai_koin: number;
+            nilai_koin: number | null;
             perangkat: null | components["schemas"]["PerangkatMesin"];
             /** @description The newest 20 events, the newest first. */
             riwayat: components["schemas"]["Riwayat"][];

@@ -33,9 +33,10 @@ pub struct Rincian {
     riwayat: Vec<Riwayat>,
     siklus: Siklus,
     menyala: Menyala,
-    /// Rupiah of a coin that falls into it.
-    nilai_koin: i32,
-    /// Null: its board counts none.
+    /// Rupiah of a coin that falls into it; null for a technician.
+    #[schema(required)]
+    nilai_koin: Option<i32>,
+    /// Null: its board counts none, or a technician asks.
     #[schema(required)]
     koin: Option<KoinMesin>,
     /// Null for a simulated machine.
@@ -79,8 +80,8 @@ pub async fn detail(
     let technician = operator.role == Role::Technician;
     let (riwayat, siklus) = (events(&client, &of, !technician).await?, cycles(&client, &of).await?);
     let (menyala, nilai_koin) = Menyala::read(&client, id).await?;
-    let nilai_koin = nilai_koin.filter(|_| !technician);
-    let koin = coins(&client, &of).await?;
+    let nilai_koin = (!technician).then_some(nilai_koin);
+    let koin = if technician { None } else { coins(&client, &of).await? };
     Ok(answer::ok(Rincian { tile, riwayat, siklus, menyala, nilai_koin, koin, perangkat }))
 }
 
