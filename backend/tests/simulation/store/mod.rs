@@ -11,7 +11,9 @@ use nyala_core::domain::id::{OutletId, OwnerId, PurchaseId};
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::prices::Tariff;
 use nyala_core::purchase::device::{Pulses, ReportedRun, StateReport};
-use nyala_core::purchase::facts::{CoinInput, Epay, Facts, KnownReceipt, MachineFacts, SaleVersions, ServiceFacts, TestFacts, Wallet};
+use nyala_core::purchase::facts::{
+    CoinInput, Epay, Facts, KnownReceipt, MachineFacts, SaleVersions, ServiceFacts, TestFacts, Wallet,
+};
 use nyala_core::purchase::rules::{Decision, Refusal, decide};
 use nyala_core::purchase::state::PurchaseState;
 use nyala_core::purchase::step::{Change, Exchange, Held, Purchase};
