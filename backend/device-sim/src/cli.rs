@@ -38,7 +38,7 @@ Faults (--fault KIND, KIND:5%, KIND:1-50,77; the control port's `fault WHO KIND`
   clone         a second device has the same key, another boot and no memory
 With --sensor, of the machine from its next pulses on:
   never-runs    takes them and never runs
-  slow-start    runs 2 to 5 minutes after them
+  slow-start    runs a little more than 2 minutes after them, when its customer was told to press Start
   long-cycle    runs a fifth to a half longer than was paid for
   stuck-sensor  its sensor says that it runs, at once and always
 

@@ -4,6 +4,8 @@
 //! Inputs are commands and the uptime; outputs are acts. It has no clock, connection, flash or randomness. So the simulator's devices and
 //! those in virtual time are the same, and other implementations can be compared with it.
 
+#[cfg(test)]
+mod policy;
 mod sensor;
 #[cfg(test)]
 mod tests;

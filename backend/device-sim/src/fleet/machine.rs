@@ -9,7 +9,7 @@ use super::fault::{Fault, Faults};
 /// From the last pulse until Start is pressed …
 const START_MS: RangeInclusive<i64> = 2_000..=10_000;
 /// … and with the fault `slow-start`.
-const SLOW_START_MS: RangeInclusive<i64> = 120_000..=300_000;
+const SLOW_START_MS: RangeInclusive<i64> = 130_000..=140_000;
 /// Cycle of the machine, in percent of what was paid for …
 const CYCLE: RangeInclusive<i64> = 90..=100;
 /// … and with the fault `long-cycle`.

@@ -17,12 +17,12 @@ fn boot(boot_id: i64, journal: DeviceMemory) -> Device {
     Device::boot(BOARD, boot_id, journal)
 }
 
-fn id(n: u8) -> Uuid {
+pub(super) fn id(n: u8) -> Uuid {
     Uuid::from_u128(n.into())
 }
 
 /// Start that expires ten seconds after the boot, by the server's clock.
-fn start(n: u8, epoch: i64) -> Cmd {
+pub(super) fn start(n: u8, epoch: i64) -> Cmd {
     Cmd { cmd_id: id(n), epoch, op: Op::Start, durasi_s: 60, pulses: None, exp: SERVER_S + 10, now_ms: SERVER_MS, echo: None }
 }
 
@@ -52,7 +52,7 @@ fn shown(acts: &[Act]) -> String {
     acts.iter().map(show).collect::<Vec<_>>().join(" ")
 }
 
-fn acts_on(device: &mut Device, cmd: &Cmd, up_ms: i64) -> String {
+pub(super) fn acts_on(device: &mut Device, cmd: &Cmd, up_ms: i64) -> String {
     shown(&device.on_command(cmd, up_ms))
 }
 
@@ -72,7 +72,7 @@ fn device() -> Device {
     device_of(BOARD, DeviceMemory::default())
 }
 
-fn device_of(board: Board, journal: DeviceMemory) -> Device {
+pub(super) fn device_of(board: Board, journal: DeviceMemory) -> Device {
     let mut device = Device::boot(board, 7, journal);
     device.connect();
     device.subscribed(0);
