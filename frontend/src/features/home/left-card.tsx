@@ -19,7 +19,7 @@ export function LeftCard({ use, alone }: { use: LeftInMachine; alone: boolean })
       porthole={<Porthole size={alone ? 'hero' : 'pair'} state="finished" />}
       when={copy.dashboard.since(clockTime(use.finished_at))}
     >
-      {use.kendala === 'tidak_jalan' && <p className={styles.note}>{later.neverRan}</p>}
+      {use.kendala === 'tidak_jalan' && <p className={`${styles.note} ${styles.urge}`}>{later.neverRan}</p>}
       <FetchedButton id={use.id} />
     </MachineFront>
   )

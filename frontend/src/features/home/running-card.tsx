@@ -116,7 +116,7 @@ export function RunningCard({ onDone, ...props }: Props & { onDone: () => void }
       foot={foot}
     >
       {props.purchase.kendala === 'belum_jalan' && (
-        <p role="status" className={styles.note}>
+        <p role="status" className={`${styles.note} ${styles.urge}`}>
           {later.pressStart}
         </p>
       )}
