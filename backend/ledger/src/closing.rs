@@ -1,18 +1,13 @@
 //! Machines that the server closes itself, because they must wait for a person.
 
-/// For a statement with `from`, which has an `idmesin` and the reason `alasan`: closes its machine at `$now`, unless staff have.
+/// For a statement with `closed`, which has the machine, the outlet and the reason (`idmesin`, `idoutlet`, `alasan`) of a machine that was closed at
+/// `$now`: records that.
 #[doc(hidden)]
 #[macro_export]
-macro_rules! __close_machine {
-    ($from:literal, $now:literal) => {
+macro_rules! __record_closing {
+    ($now:literal) => {
         concat!(
-            "closed AS (
-    UPDATE mesin SET ditutup_sejak = ",
-            $now,
-            ", ditutup_alasan = f.alasan FROM ",
-            $from,
-            " f WHERE mesin.idmesin = f.idmesin AND mesin.ditutup_sejak IS NULL RETURNING mesin.idmesin, mesin.idoutlet, f.alasan
-), closed_since AS (
+            "closed_since AS (
     INSERT INTO keadaan_mesin (idmesin, keadaan, dari) SELECT idmesin, 'ditutup', ",
             $now,
             " FROM closed ON CONFLICT DO NOTHING
@@ -25,7 +20,7 @@ macro_rules! __close_machine {
         )
     };
 }
-pub use __close_machine as close_machine;
+pub use __record_closing as record_closing;
 
 /// When machine `idmesin`, a column, was last opened after a closing: what went wrong before that is mended.
 #[doc(hidden)]

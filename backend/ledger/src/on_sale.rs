@@ -41,7 +41,7 @@ pub use __can_start as can_start;
 #[macro_export]
 macro_rules! __runs_unsold {
     () => {
-        "(m.jalan_cmd_id IS NOT NULL OR m.cara = 'pulsa' AND m.sense_sejak IS NOT NULL)"
+        "(m.jalan_cmd_id IS NOT NULL OR m.cara = 'pulsa' AND m.online AND m.sense_sejak IS NOT NULL)"
     };
 }
 pub use __runs_unsold as runs_unsold;

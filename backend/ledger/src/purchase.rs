@@ -19,7 +19,7 @@ use uuid::Uuid;
 
 use super::came_back::usable_again;
 use super::expiry::is_good;
-use crate::closing::{close_machine, last_opened};
+use crate::closing::{last_opened, record_closing};
 use crate::on_sale::{can_start, fits, is_on_sale, runs_unsold};
 use crate::push_queue::{queue_back, queue_end};
 use crate::test_start::tested_pulses;
@@ -171,19 +171,33 @@ pub const POST: &str = post!();
 const POST_ENDED: &str = post!(", ", queue_end!("$6"));
 
 /// Void the hold: $2 state, $3 now, $4 whether the machine waits for staff, $5 whether power was lost in its pulses. Customers reach plugs, and each
-/// such loss may give them coins: the second one within a day closes the machine.
+/// such loss may give them coins: the second one within a day closes the machine. So does a coin machine's silence, because its device says that
+/// nothing runs as soon as it is back, which takes the staff flag off.
 const VOID: &str = concat!(
     "
 WITH locks AS MATERIALIZED (
-    SELECT FROM mesin WHERE ($4 OR $5) AND idmesin = (SELECT idmesin FROM snap_transaksi WHERE id = $1) FOR UPDATE
+    SELECT idmesin, ditutup_sejak IS NULL AS is_open FROM mesin WHERE ($4 OR $5) AND idmesin = (SELECT idmesin FROM snap_transaksi WHERE id = $1) FOR UPDATE
 ), t AS (
     UPDATE snap_transaksi SET state = $2, finished_at = $3, kendala = CASE WHEN $5 THEN 'terputus' END
     WHERE id = $1 AND state IN ",
     undecided_states!(),
     " AND ($4 OR $5) = EXISTS (SELECT FROM locks)
-    RETURNING id, no_nota, id_customer_global, idcustomer, grandtotal, idmesin, idoutlet
+    RETURNING id, no_nota, id_customer_global, idcustomer, grandtotal, idmesin, idoutlet, pulsa
+), closes AS (
+    SELECT t.idmesin, CASE WHEN $4 THEN 'tidak menjawab sesudah dikirimi koin' ELSE 'listrik putus dua kali saat mengirim koin' END AS alasan
+    FROM t WHERE t.pulsa IS NOT NULL AND ($4 OR EXISTS (SELECT FROM snap_transaksi s
+        WHERE s.idmesin = t.idmesin AND s.id <> t.id AND s.kendala = 'terputus' AND $5
+        AND s.finished_at > greatest($3 - INTERVAL '24 hours', ",
+    last_opened!("t.idmesin"),
+    ")))
 ), m AS (
-    UPDATE mesin SET perlu_petugas = TRUE FROM t WHERE mesin.idmesin = t.idmesin AND $4
+    UPDATE mesin SET perlu_petugas = perlu_petugas OR $4,
+        ditutup_sejak = COALESCE(ditutup_sejak, CASE WHEN closes.idmesin IS NOT NULL THEN $3 END),
+        ditutup_alasan = COALESCE(ditutup_alasan, closes.alasan)
+    FROM t LEFT JOIN closes ON TRUE WHERE mesin.idmesin = t.idmesin AND ($4 OR closes.idmesin IS NOT NULL)
+    RETURNING mesin.idmesin, mesin.idoutlet
+), closed AS (
+    SELECT m.idmesin, m.idoutlet, closes.alasan FROM m JOIN closes USING (idmesin) JOIN locks USING (idmesin) WHERE is_open
 ), q AS (
     UPDATE quota_emoney q SET debits_pending = q.debits_pending - t.grandtotal, updated_at = $3, ",
     usable_again!("$3", "t.grandtotal"),
@@ -196,14 +210,8 @@ WITH locks AS MATERIALIZED (
 ), a AS (
     INSERT INTO audit_log (aktor, aksi, objek, isi, idoutlet, created_at)
     SELECT 'sistem', 'mesin.perlu_petugas', 'mesin:' || t.idmesin, jsonb_build_object('idtransaksi', t.id), t.idoutlet, $3 FROM t WHERE $4
-), cut_again AS (
-    SELECT t.idmesin, 'listrik putus dua kali saat mengirim koin' AS alasan FROM t
-    WHERE $5 AND EXISTS (SELECT FROM snap_transaksi s WHERE s.idmesin = t.idmesin AND s.id <> t.id AND s.kendala = 'terputus'
-        AND s.finished_at > greatest($3 - INTERVAL '24 hours', ",
-    last_opened!("t.idmesin"),
-    "))
 ), ",
-    close_machine!("cut_again", "$3"),
+    record_closing!("$3"),
     ", ",
     queue_back!("gagal", "t.id", "t", "$3"),
     "

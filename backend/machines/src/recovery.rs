@@ -211,7 +211,7 @@ pub(crate) use asked;
 pub const ASKED: &str =
     concat!("SELECT * FROM (", asked!(), ") m WHERE ", of_shards!("idoutlet", 2), " ORDER BY random() LIMIT $1");
 
-/// Machines of the shards $2 with an unpaid cycle that must stop or whose time is over by $3, at most $1, in random order as in `STAFF`.
+/// Machines of the shards $2 with an unpaid cycle that must stop or whose time is over by $3, at most $1, in random order as in `ASKED`.
 pub const UNPAID: &str = concat!(
     "SELECT idmesin, idoutlet, driver, jalan_cmd_id, jalan_stop_at IS NOT NULL FROM mesin \
      WHERE (jalan_stop_at IS NOT NULL OR jalan_sampai <= $3) AND ",

@@ -159,7 +159,7 @@ impl<D: Devices> World<D> {
                 let done = stands && self.store.apply(purchase, change, at);
                 if done {
                     self.has_committed(machine, purchase, change, fence);
-                    if self.store.machines[machine].closed && change == Change::Cut {
+                    if self.store.machines[machine].closed && matches!(change, Change::Cut | Change::GiveUp) {
                         self.note("closed by the server");
                         let after_ms = if self.troubled { self.up_to(STAFF_COME_MS) } else { 0 };
                         self.after(after_ms, Happening::StaffOpens { machine });

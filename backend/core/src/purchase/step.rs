@@ -424,7 +424,7 @@ fn on_ack(p: &Purchase, result: AckResult, now: Timestamp) -> Step {
             s.next.ends_at = now;
             s
         }
-        (PurchaseState::Running, AckResult::Done) => move_end(p, now.min(p.ends_at), p.added_s),
+        (PurchaseState::Running, AckResult::Done) => ended(p, now),
         (PurchaseState::Running, _) => stay(p),
         (_, AckResult::Started) => on_started(p, now),
         (_, AckResult::Refused) => commit(p, PurchaseState::Refused, Change::Refuse),
@@ -438,6 +438,16 @@ fn on_ack(p: &Purchase, result: AckResult, now: Timestamp) -> Step {
             s
         }
     }
+}
+
+/// The device says that the run is over.
+fn ended(p: &Purchase, now: Timestamp) -> Step {
+    let mut s = move_end(p, now.min(p.ends_at), p.added_s);
+    // A machine with its own cycle is over sooner, and has not begun sooner.
+    if let (Some(Change::Sooner { started_at, ends_at, .. }), Some(_)) = (&mut s.change, p.pulses) {
+        *started_at = p.cycle().started_at.min(ends_at.plus_ms(-1));
+    }
+    s
 }
 
 fn on_started(p: &Purchase, now: Timestamp) -> Step {

@@ -8,7 +8,7 @@ use nyala_core::domain::id::MachineId;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::purchase::device::{DeviceEvent, ReportedRun, StateReport};
 use nyala_core::purchase::state::open_states;
-use nyala_ledger::closing::{close_machine, last_opened};
+use nyala_ledger::closing::{last_opened, record_closing};
 use nyala_ledger::push_queue::queue_back;
 use nyala_store::db::Store;
 use nyala_store::db::error::DbError;
@@ -106,8 +106,11 @@ WITH l AS MATERIALIZED (
     last_opened!("t.idmesin"),
     " AND NOT s.uji
         ORDER BY s.cmd_epoch DESC LIMIT 2) s)
+), closed AS (
+    UPDATE mesin SET ditutup_sejak = $3, ditutup_alasan = third.alasan FROM third
+    WHERE mesin.idmesin = third.idmesin AND ditutup_sejak IS NULL RETURNING mesin.idmesin, mesin.idoutlet, third.alasan
 ), ",
-    close_machine!("third", "$3"),
+    record_closing!("$3"),
     ", ",
     queue_back!("tidak_jalan", "t.id", "t", "$3"),
     "

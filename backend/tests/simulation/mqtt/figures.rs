@@ -144,11 +144,14 @@ impl fmt::Display for Figures {
 
 impl World<Mqtt> {
     pub(super) fn count_decision(&mut self, purchase: PurchaseId, change: Change) {
-        // Power that is lost in the pulses may be away for long: those holds are long by design.
-        let decides =
-            matches!(change, Change::Run { .. } | Change::RunAndFinish { .. } | Change::Refuse | Change::Expire | Change::GiveUp);
+        let decides = matches!(
+            change,
+            Change::Run { .. } | Change::RunAndFinish { .. } | Change::Refuse | Change::Cut | Change::Expire | Change::GiveUp
+        );
+        // Power that is lost in the pulses may be away for long.
+        let was_cut = self.devices.washer.cut.contains(&self.store.purchase(purchase).cmd_id);
         // Histories in which devices are silent for very long have long holds by design.
-        if decides && !self.devices.silences {
+        if decides && !was_cut && !self.devices.silences {
             let held_ms = self.store.purchase(purchase).created_at.ms_until(self.now);
             self.devices.figures.decided_ms.push(u32::try_from(held_ms).unwrap());
         }

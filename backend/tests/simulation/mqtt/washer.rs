@@ -1,7 +1,7 @@
 //! The machine behind a coin machine's board: it counts pulses and coins, and runs a cycle of its own once its customer has pressed Start. Its
 //! sensor pauses, stays on when it is stuck, and sees nothing when nobody presses.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::purchase::device::Pulses;
@@ -29,6 +29,8 @@ pub struct Washer {
     credit: i32,
     /// Pulses that each command has sent, by their edges on the wire.
     given: HashMap<Uuid, i32>,
+    /// Commands in whose pulses the power was lost.
+    pub cut: HashSet<Uuid>,
     /// Number of its last cycle, and whether that runs.
     cycle: u32,
     runs: bool,
@@ -207,6 +209,7 @@ impl World<Mqtt> {
         let now = self.now;
         let Some(Sending { cmd_id, pulses, since }) = self.devices.machines[machine].bodies[body].sending.take() else { return };
         self.note("power lost in the pulses");
+        self.devices.washer.cut.insert(cmd_id);
         let one_ms = i64::from(pulses.width_ms + pulses.gap_ms);
         let given = i32::try_from(since.ms_until(now) / one_ms + 1).unwrap().min(pulses.n);
         self.count_pulses(cmd_id, given);

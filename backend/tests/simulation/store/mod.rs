@@ -252,6 +252,7 @@ impl Store {
                 self.purchases[purchase_index(purchase)].gave_up = true;
                 let machine = self.purchase(purchase).order.machine;
                 self.machines[machine].needs_staff = true;
+                self.machines[machine].closed |= machine == COIN_MACHINE;
             }
         }
         true

@@ -104,14 +104,14 @@ fn title(About { kind, name, .. }: &About) -> String {
         Kind::Refused => format!("{name} menolak"),
         Kind::ClosedItself => format!("{name} ditutup sistem"),
         Kind::NeverRan => format!("{name} tidak jalan"),
-        Kind::RunsItself => format!("{name} jalan empat jam tanpa bayar"),
+        Kind::RunsItself => format!("{name} jalan empat jam tanpa pembelian"),
         Kind::MoveRefused => format!("Pindah nomor di {name} ditolak pemiliknya"),
         Kind::Complaint => format!("Keluhan di {name}"),
         Kind::Qris => format!("Pembayaran QRIS di {name} tertahan"),
         Kind::Offline => format!("{name} offline"),
         Kind::Shift => format!("Shift {name} belum ditutup"),
         Kind::Backup => "Cadangan data tertinggal".to_owned(),
-        Kind::OldBoard => format!("Papan {name} terlalu lama"),
+        Kind::OldBoard => format!("Papan {name} perlu firmware baru"),
     }
 }
 

@@ -38,9 +38,9 @@ export function entryText(
     case 'ditolak':
       return 'Dua kali menolak menyala dalam satu jam.'
     case 'tidak_jalan':
-      return `Sudah dibayar tapi tidak jalan ${since}. Tanya pelanggan, kembalikan uangnya bila perlu.`
+      return `Sudah dibayar tapi tidak jalan, berakhir ${moment}. Tanya pelanggan, kembalikan uangnya bila perlu.`
     case 'jalan_sendiri':
-      return `Jalan tanpa bayar ${since}. Periksa mesin dan sensornya.`
+      return `Jalan sendiri ${since}, tanpa pembelian di aplikasi. Periksa mesin dan sensornya.`
     case 'pindah':
       return `Pemilik nomor lama menolak pindah nomor ${since}. Lihat siapa yang memintanya.`
     case 'keluhan':

@@ -139,11 +139,11 @@ export const mesinCopy = {
   todayAndWeek: (today: number, week: number) => `${today} hari ini, ${week} dalam 7 hari`,
   answersIn: 'Menjawab dalam',
   seconds: (ms: number) => `${(ms / 1000).toFixed(1).replace('.', ',')} detik`,
-  refused: 'Menolak 7 hari',
+  refused: 'Ditolak, 7 hari terakhir',
   refusedLast: 'Terakhir menolak',
   refusedWhy: 'Sebab menolak',
   refusedReason: (reason: string) => REFUSED_REASONS[reason] ?? reason,
-  expired: 'Tidak menyala 7 hari',
+  expired: 'Tidak menyala, 7 hari terakhir',
   lost: (minutes: number) => `Terputus ${minutes} menit dalam 24 jam`,
   detailsFailed: 'Rincian belum bisa dibaca.',
 
