@@ -48,7 +48,7 @@ const DEFAULT_DATA_DIR: &str = "data";
 const DEVICE_PORT: u16 = 1883;
 
 /// Every task whose panic ends the process (`vital`): `dev.panic_task` names one, and a test of each is in `tests/api/process/vital.rs`.
-pub const VITAL_TASKS: [&str; 28] = [
+pub const VITAL_TASKS: [&str; 29] = [
     "alarm",
     "hub",
     "turn",
@@ -69,6 +69,7 @@ pub const VITAL_TASKS: [&str; 28] = [
     "logins",
     "presence",
     "signals",
+    "coins",
     "troubles",
     "revocations",
     "conditions",

@@ -6,7 +6,6 @@ use nyala_core::domain::timestamp::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::history::OutletFacts;
 use super::tile::Tile;
 
 /// Something that needs a person.
@@ -61,7 +60,9 @@ pub struct Around<'a> {
     pub idoutlet: OutletId,
     pub outlet: &'a str,
     pub tiles: &'a [Tile],
-    pub facts: &'a OutletFacts,
+    /// Names of the tills with open shifts.
+    pub tills: &'a [(ShiftId, String)],
+    pub complaints: &'a [ComplaintFacts],
     pub now: Timestamp,
 }
 
@@ -77,11 +78,12 @@ pub struct ComplaintFacts {
 }
 
 impl Perhatian {
-    pub fn new(entry: Entry, around: &Around<'_>, ditangani: Option<Ditangani>) -> Self {
+    /// `receipt`: of the purchase that the entry is about, other than the machine's open one.
+    pub fn new(entry: Entry, around: &Around<'_>, receipt: Option<&str>, ditangani: Option<Ditangani>) -> Self {
         let (idmesin, idshift) = about_ids(entry.about);
-        let complaint = around.facts.complaints.iter().find(|complaint| About::Complaint(complaint.id) == entry.about);
+        let complaint = around.complaints.iter().find(|complaint| About::Complaint(complaint.id) == entry.about);
         let tile = around.tiles.iter().find(|tile| Some(tile.id) == idmesin);
-        let till = around.facts.tills.iter().find(|(id, _)| Some(*id) == idshift).map(|(_, name)| name.as_str());
+        let till = around.tills.iter().find(|(id, _)| Some(*id) == idshift).map(|(_, name)| name.as_str());
         let named = complaint.map(|complaint| complaint.machine.as_str()).or(tile.map(|tile| tile.nama.as_str())).or(till);
         Self {
             jenis: entry.kind.as_str(),
@@ -96,7 +98,7 @@ impl Perhatian {
             about: entry.about,
             idtransaksi: complaint
                 .map(|complaint| complaint.receipt.clone())
-                .or(around.facts.receipt(entry).map(str::to_owned))
+                .or(receipt.map(str::to_owned))
                 .or(tile.and_then(|tile| tile.idtransaksi.clone())),
             jumlah: tile.and_then(|tile| tile.jumlah),
             kembali_at: tile.and_then(|tile| tile.kembali_at),

@@ -113,9 +113,12 @@ pub async fn board(client: &DbClient, idoutlet: OutletId, patience: Patience, no
         zona: zone.to_owned(),
         tutup: closing.map(|c| PapanTutup { alasan: c.reason, sejak: c.since, sampai: c.until }),
     };
-    let around = Around { idoutlet, outlet: &outlet.nama, tiles: &tiles, facts: &facts, now };
+    let around =
+        Around { idoutlet, outlet: &outlet.nama, tiles: &tiles, tills: &facts.tills, complaints: &facts.complaints, now };
     let entries = attention::of(&history, patience, now).into_iter();
-    let entries = entries.map(|entry| Perhatian::new(entry, &around, facts.taken(entry).map(|(_, taken)| taken))).collect();
+    let entries = entries
+        .map(|entry| Perhatian::new(entry, &around, facts.receipt(entry), facts.taken(entry).map(|(_, taken)| taken)))
+        .collect();
     Ok(BoardNow { outlet, tiles, entries })
 }
 

@@ -13,7 +13,6 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::board::entry::{Around, Perhatian};
-use crate::board::history::OutletFacts;
 use crate::board::read::{self, OutletPapan};
 use crate::board::tile::Tile;
 use crate::http::answer::{self, Answer, Empty};
@@ -108,9 +107,8 @@ pub async fn seen_by(
         if let Some((idoutlet, outlet)) = first_outlet(&client, operator.scope.owner).await? {
             let entry = Entry { kind: Kind::Backup, about: About::Outlet, since };
             let taken = read::taken(&client, idoutlet, entry, store.now()).await?;
-            let (facts, now) = (OutletFacts::default(), store.now());
-            let around = Around { idoutlet, outlet: &outlet, tiles: &[], facts: &facts, now };
-            entries.push(Perhatian::new(entry, &around, taken));
+            let around = Around { idoutlet, outlet: &outlet, tiles: &[], tills: &[], complaints: &[], now: store.now() };
+            entries.push(Perhatian::new(entry, &around, None, taken));
         }
     }
     Ok(entries)
