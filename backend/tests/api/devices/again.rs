@@ -251,12 +251,7 @@ async fn a_stopped_purchase_stays_stopped_and_its_machine_is_in_use_while_it_run
 #[actix_web::test]
 async fn a_purchase_after_which_another_one_has_started_stays_finished() {
     let (app, shop, given, siti, order, mut device) = cut_at().await;
-    // A silent device would lose its connection.
-    for _ in 0..18 {
-        app.advance_s(30);
-        device.heartbeat().await;
-        device.connection.ping().await;
-    }
+    device.waits(540).await;
     app.until(&order.receipt, "FINISHED").await;
     let before = std::mem::take(&mut device.run);
     device.state().await;

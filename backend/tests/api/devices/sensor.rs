@@ -12,8 +12,6 @@ use crate::support::helpers::TestApp;
 use crate::support::shop::{PRICE, buy};
 
 const DURATION_S: i64 = 600;
-/// Less than the silence after which a device is offline.
-const BEAT_S: i64 = 30;
 
 impl CoinShop {
     /// A coin machine whose board has a sensor, which says that it stands.
@@ -58,22 +56,11 @@ impl CoinShop {
     async fn bought_in_vain(&self, device: &mut Device, n: u32) -> String {
         let receipt = self.bought(device, n).await;
         self.eventually("SELECT bool_and(sense IS NOT NULL) FROM snap_transaksi", true).await;
-        self.passes(device, DURATION_S).await;
+        device.waits(DURATION_S).await;
         device.ends("done").await;
         self.app.until(&receipt, "FINISHED").await;
         self.eventually(&format!("SELECT kendala = 'tidak_jalan' FROM snap_transaksi WHERE no_nota = '{receipt}'"), true).await;
         receipt
-    }
-
-    /// Time passes in which the board says that it is there.
-    async fn passes(&self, device: &mut Device, s: i64) {
-        let beats = (s - 1) / BEAT_S;
-        for _ in 0..beats {
-            self.app.advance_s(BEAT_S);
-            device.heartbeat().await;
-            device.connection.ping().await;
-        }
-        self.app.advance_s(s - beats * BEAT_S);
     }
 
     async fn trouble(&self, receipt: &str) -> Value {
@@ -127,7 +114,7 @@ async fn the_sensor_moves_the_end_of_a_run() {
     let receipt = coins.bought(&mut device, 1).await;
     app.until_described(given, siti, in_s(app, DURATION_S)).await;
     // The customer shuts the door after a minute and a half: the countdown begins anew.
-    coins.passes(&mut device, 90).await;
+    device.waits(90).await;
     device.sense = json!(true);
     device.run["tambah_s"] = json!(90);
     device.state().await;
@@ -139,14 +126,14 @@ async fn the_sensor_moves_the_end_of_a_run() {
     device.run = json!({"cmd_id": newest["cmd_id"], "sisa_s": DURATION_S - 100});
     device.state().await;
     device.run = newest;
-    coins.passes(&mut device, 500).await;
+    device.waits(500).await;
     // Ten seconds before the end it still runs.
     device.run["sisa_s"] = json!(60 + 90);
     device.run["tambah_s"] = json!(90 + 60);
     device.state().await;
     app.until_described(given, siti, moved + 60_000).await;
     // It ends sooner than that, which is no fault: the machine runs its own cycle.
-    coins.passes(&mut device, 30).await;
+    device.waits(30).await;
     device.sense = json!(false);
     device.ends("done").await;
     app.until(&receipt, "FINISHED").await;
@@ -182,7 +169,7 @@ async fn the_customer_is_told_to_shut_the_door_and_press_start() {
     coins.eventually("SELECT sense FROM snap_transaksi", false).await;
     let dashboard = app.get("/scan/v1/dashboard/get_dashboard", Some(&coins.siti.token)).await.ok();
     assert_eq!(dashboard["list_snap_transaksi"][0]["tanya_lagi_at"], in_s(app, 120));
-    coins.passes(&mut device, 119).await;
+    device.waits(119).await;
     assert_eq!(coins.trouble(&receipt).await, Value::Null);
     app.advance_s(1);
     assert_eq!(coins.trouble(&receipt).await, "belum_jalan");
@@ -196,7 +183,7 @@ async fn the_customer_is_told_to_shut_the_door_and_press_start() {
     device.sense = json!(false);
     device.state().await;
     coins.eventually("SELECT sense_sejak IS NULL FROM mesin", true).await;
-    coins.passes(&mut device, 130).await;
+    device.waits(130).await;
     assert_eq!(coins.trouble(&receipt).await, Value::Null);
 }
 
@@ -240,7 +227,7 @@ async fn what_a_board_did_not_see_is_not_called_a_failure() {
     coins.eventually("SELECT sense IS NOT NULL FROM snap_transaksi", true).await;
     // Its connection breaks: it may have run since, and only its end is told.
     let mut again = device.again(&app.clock).await;
-    coins.passes(&mut again, DURATION_S).await;
+    again.waits(DURATION_S).await;
     again.ends("done").await;
     app.until(&receipt, "FINISHED").await;
     again.connection.ping().await;

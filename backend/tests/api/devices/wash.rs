@@ -42,12 +42,7 @@ async fn washes(retains: bool) {
     paid.expect(200, "Mesin Berhasil dinyalakan");
     assert_eq!((app.states(&order.receipt).await, app.balance(epay).await), (vec!["RUNNING".to_owned()], 0));
     assert_eq!(app.scanned(given.idmesin.get(), &siti).await, "busy");
-    // The device sends a heartbeat every half minute.
-    for _ in 0..20 {
-        app.advance_s(30);
-        device.heartbeat().await;
-        device.connection.ping().await;
-    }
+    device.waits(600).await;
     device.ends("done").await;
     app.until(&order.receipt, "FINISHED").await;
     assert_eq!(app.scanned(given.idmesin.get(), &siti).await, "idle");
