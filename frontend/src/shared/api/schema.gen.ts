@@ -7339,19 +7339,20 @@ export interface components {
             idoutlet: number;
             nama: string;
         };
-        /** @description One of both. */
+        /** @description Exactly one of both. */
         TestStart: {
             /**
              * Format: int64
              * @description Seconds, of a machine that its relay starts.
              * @example 5
              */
-            durasi?: number | null;
+            durasi: number;
+        } | {
             /**
              * Format: int64
              * @description Coin pulses, of a closed machine that pulses start. They begin no run.
              */
-            pulsa?: number | null;
+            pulsa: number;
         };
         TestStarted: {
             /**

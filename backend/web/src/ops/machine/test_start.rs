@@ -23,18 +23,30 @@ use crate::http::json::Json;
 use crate::ops::idempotency::{IdempotencyKey, IdempotentCall};
 use crate::ops::people::key::Minimal;
 
-/// One of both.
-#[derive(Debug, Deserialize, Serialize, ToSchema)]
-#[schema(as = TestStart)]
+/// The body; [`TestRequestSchema`] describes it.
+#[derive(Debug, Deserialize, Serialize)]
 pub struct TestRequest {
-    /// Seconds, of a machine that its relay starts.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<i64>, minimum = 1, maximum = 120, example = 5)]
     durasi: Option<Whole>,
-    /// Coin pulses, of a closed machine that pulses start. They begin no run.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<i64>, minimum = 1, maximum = 5)]
     pulsa: Option<Whole>,
+}
+
+/// Exactly one of both.
+#[derive(ToSchema)]
+#[serde(untagged)]
+#[schema(as = TestStart)]
+pub enum TestRequestSchema {
+    Run {
+        /// Seconds, of a machine that its relay starts.
+        #[schema(minimum = 1, maximum = 120, example = 5)]
+        durasi: i64,
+    },
+    Pulses {
+        /// Coin pulses, of a closed machine that pulses start. They begin no run.
+        #[schema(minimum = 1, maximum = 5)]
+        pulsa: i64,
+    },
 }
 
 impl TestRequest {
@@ -75,7 +87,7 @@ struct Begun {
 /// counts nowhere.
 #[utoipa::path(
     post, path = "/ops/v1/mesin/{id}/uji", operation_id = "uji_mesin", tag = "papan", security(("operator" = []), ("session" = [])),
-    params(("id" = inline(MachineId), Path), IdempotencyKey), request_body = TestRequest,
+    params(("id" = inline(MachineId), Path), IdempotencyKey), request_body = TestRequestSchema,
     responses(
         (status = 200, body = Answer<TestStarted>), (status = 400, body = Empty), (status = 401, body = Empty), (status = 403, body = Empty),
         (status = 404, body = Empty),
