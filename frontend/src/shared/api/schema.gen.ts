@@ -7339,20 +7339,19 @@ export interface components {
             idoutlet: number;
             nama: string;
         };
-        /** @description Exactly one of both. */
+        /** @description One of both. */
         TestStart: {
             /**
              * Format: int64
              * @description Seconds, of a machine that its relay starts.
              * @example 5
              */
-            durasi: number;
-        } | {
+            durasi?: number | null;
             /**
              * Format: int64
              * @description Coin pulses, of a closed machine that pulses start. They begin no run.
              */
-            pulsa: number;
+            pulsa?: number | null;
         };
         TestStarted: {
             /**
@@ -10776,7 +10775,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The `Idempotency-Key` belongs to another request */
+            /** @description Both or neither of `durasi` and `pulsa`, or the `Idempotency-Key` belongs to another request */
             422: {
                 headers: {
                     [name: string]: unknown;

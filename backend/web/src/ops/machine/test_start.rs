@@ -23,30 +23,18 @@ use crate::http::json::Json;
 use crate::ops::idempotency::{IdempotencyKey, IdempotentCall};
 use crate::ops::people::key::Minimal;
 
-/// The body; [`TestRequestSchema`] describes it.
-#[derive(Debug, Deserialize, Serialize)]
-pub struct TestRequest {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    durasi: Option<Whole>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pulsa: Option<Whole>,
-}
-
-/// Exactly one of both.
-#[derive(ToSchema)]
-#[serde(untagged)]
+/// One of both.
+#[derive(Debug, Deserialize, Serialize, ToSchema)]
 #[schema(as = TestStart)]
-pub enum TestRequestSchema {
-    Run {
-        /// Seconds, of a machine that its relay starts.
-        #[schema(minimum = 1, maximum = 120, example = 5)]
-        durasi: i64,
-    },
-    Pulses {
-        /// Coin pulses, of a closed machine that pulses start. They begin no run.
-        #[schema(minimum = 1, maximum = 5)]
-        pulsa: i64,
-    },
+pub struct TestRequest {
+    /// Seconds, of a machine that its relay starts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<i64>, minimum = 1, maximum = 120, example = 5)]
+    durasi: Option<Whole>,
+    /// Coin pulses, of a closed machine that pulses start. They begin no run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<i64>, minimum = 1, maximum = 5)]
+    pulsa: Option<Whole>,
 }
 
 impl TestRequest {
@@ -58,7 +46,7 @@ impl TestRequest {
         match (self.durasi, self.pulsa) {
             (Some(seconds), None) => Ok(Tested::Run(within("durasi", seconds, MAX_TEST_S, " detik")?)),
             (None, Some(n)) => Ok(Tested::Pulses { n: within("pulsa", n, Tested::MAX_PULSES, "")?, day_began }),
-            _ => Err(AppError::bad_input("isi salah satu: durasi atau pulsa")),
+            _ => Err(AppError::Unprocessable("isi salah satu: durasi atau pulsa")),
         }
     }
 }
@@ -87,12 +75,12 @@ struct Begun {
 /// counts nowhere.
 #[utoipa::path(
     post, path = "/ops/v1/mesin/{id}/uji", operation_id = "uji_mesin", tag = "papan", security(("operator" = []), ("session" = [])),
-    params(("id" = inline(MachineId), Path), IdempotencyKey), request_body = TestRequestSchema,
+    params(("id" = inline(MachineId), Path), IdempotencyKey), request_body = TestRequest,
     responses(
         (status = 200, body = Answer<TestStarted>), (status = 400, body = Empty), (status = 401, body = Empty), (status = 403, body = Empty),
         (status = 404, body = Empty),
         (status = 409, body = Empty, description = "`mesin sedang digunakan`, `mesin sedang offline`, `mesin perlu petugas`, `mesin pulsa dites dengan pulsa`, `mesin relai dites dengan durasi`, `mesin harus ditutup dulu`, `paling banyak 10 pulsa tes sehari`, or its device refused"),
-        (status = 422, body = Empty, description = "The `Idempotency-Key` belongs to another request"),
+        (status = 422, body = Empty, description = "Both or neither of `durasi` and `pulsa`, or the `Idempotency-Key` belongs to another request"),
         (status = 504, body = Empty, description = "No answer from the device in 8 s; a repeat tells how it ended"),
     )
 )]
