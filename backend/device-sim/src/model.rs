@@ -228,7 +228,7 @@ impl Device {
     pub fn on_command(&mut self, cmd: &Cmd, up_ms: i64) -> Vec<Act> {
         let mut acts = self.pass_time(up_ms);
         self.take_time(cmd, up_ms);
-        self.memory.refuses_pulses = !self.board.pulse || self.sensor.is_high();
+        self.memory.refuses_pulses = !self.board.pulse || self.sensor.may_run();
         let &Cmd { cmd_id, epoch, op, durasi_s, pulses, exp, .. } = cmd;
         // Without a clock, every start counts as expired.
         let exp = self.ahead_ms(up_ms).map_or(i64::MIN, |ahead_ms| exp * 1000 - ahead_ms);

@@ -478,7 +478,7 @@ static bool can(const struct nyala_device *d, const struct nyala_cmd *cmd)
         return false;
     if (cmd->op == NYALA_START)
         return cmd->duration_s > 0;
-    return d->board.pulse && !d->sense && cmd->pulses >= 1 && cmd->pulses <= NYALA_MOST_PULSES && cmd->width_ms >= 1
+    return d->board.pulse && !d->sense && !d->raw && cmd->pulses >= 1 && cmd->pulses <= NYALA_MOST_PULSES && cmd->width_ms >= 1
         && cmd->width_ms <= NYALA_PULSES_MS && cmd->gap_ms >= 1 && cmd->gap_ms <= NYALA_PULSES_MS
         && cmd->pulses * (cmd->width_ms + cmd->gap_ms) <= NYALA_PULSES_MS && cmd->sense_s >= 1 && cmd->sense_s <= NYALA_MOST_SENSE_S;
 }

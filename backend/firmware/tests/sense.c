@@ -93,6 +93,7 @@ static void a_machine_that_somebody_else_runs_gets_no_pulses(void)
 {
     coin_machine();
     sense(true, 2000);
+    CHECK(HAS(pulse("6f1d6c1e-0000-4000-8000-0000000000e1", 1, 600, 2500), "refused") && r.pulses == 0);
     tick(4000);
     CHECK(HAS(pulse(A, 1, 600, 5000), "refused") && HAS(pulse(B, 1, 0, 5000), "refused") && r.pulses == 0);
     sense(false, 6000);

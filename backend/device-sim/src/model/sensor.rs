@@ -35,6 +35,11 @@ impl Sensor {
         self.high
     }
 
+    /// Whether the machine may run, as its level says before it counts.
+    pub const fn may_run(&self) -> bool {
+        self.high || self.raw
+    }
+
     pub const fn set_raw(&mut self, high: bool, up_ms: i64) {
         if high != self.raw {
             (self.raw, self.raw_since_ms) = (high, up_ms);

@@ -453,6 +453,7 @@ fn a_level_counts_after_two_seconds() {
     device.sense(true, 2_000);
     device.sense(false, 3_000);
     device.sense(true, 3_500);
+    assert_eq!(acts_on(&mut device, &pulse(9, 0), 3_600), "save state Refused-9", "it may run already");
     assert_eq!(
         (device.tick_at(), shown(&device.tick(5_499)), shown(&device.tick(5_500))),
         (Some(5_500), "".into(), "state".into())
