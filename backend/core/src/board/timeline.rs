@@ -59,6 +59,8 @@ pub struct PurchaseTimes {
     pub finished_at: Option<Timestamp>,
     /// A test start by staff, at no cost.
     pub test: bool,
+    /// A test of coin pulses, whose command is not repeated.
+    pub sent_once: bool,
 }
 
 /// The steps of a purchase until `now`.
@@ -70,8 +72,9 @@ pub fn of_purchase(p: &PurchaseTimes, now: Timestamp) -> Vec<(Timestamp, Event)>
     }
     events.push((p.created_at, Event::Sent));
     let steps = [(RESEND_MS, Event::SentAgain), (CMD_TTL_MS, Event::Asked)];
+    let steps = steps.into_iter().filter(|(_, event)| !p.sent_once || *event != Event::SentAgain);
     let due = steps.map(|(after_ms, event)| (p.created_at.plus_ms(after_ms), event));
-    events.extend(due.into_iter().filter(|(at, _)| *at < until));
+    events.extend(due.filter(|(at, _)| *at < until));
     let asked = p.created_at.plus_ms(CMD_TTL_MS) < until;
     let ended = p.finished_at.unwrap_or(until);
     match p.state {
@@ -121,7 +124,15 @@ mod tests {
         let started_at =
             matches!(state, PurchaseState::Running | PurchaseState::Finished | PurchaseState::Stopped).then(|| at(1));
         let finished_at = (!state.open()).then(|| if started_at.is_some() { at(600) } else { at(decided_s.unwrap_or_default()) });
-        PurchaseTimes { state, created_at: T0, decided_at: decided_s.map(at), started_at, finished_at, test: false }
+        PurchaseTimes {
+            state,
+            created_at: T0,
+            decided_at: decided_s.map(at),
+            started_at,
+            finished_at,
+            test: false,
+            sent_once: false,
+        }
     }
 
     fn told(p: &PurchaseTimes, now_s: i64) -> Vec<(i64, &'static str)> {
@@ -143,6 +154,8 @@ mod tests {
         assert_eq!(told(&purchase(PurchaseState::Expired, Some(900)), 901), [paid, sent, again, asked, (900, "kembali")]);
         let test = PurchaseTimes { test: true, ..purchase(PurchaseState::Refused, Some(2)) };
         assert_eq!(told(&test, 900), [sent, (2, "ditolak")]);
+        let pulses = PurchaseTimes { test: true, sent_once: true, ..purchase(PurchaseState::Unsure, None) };
+        assert_eq!(told(&pulses, 100), [sent, asked]);
     }
 
     #[test]

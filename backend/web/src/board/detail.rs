@@ -144,7 +144,7 @@ impl Of {
 pub async fn events(client: &DbClient, of: &Of, names: bool) -> Result<Vec<Riwayat>, DbError> {
     // The outlet leads to the newest purchases without reading all of the machine's.
     const PURCHASES: &str = "
-        SELECT t.state, t.created_at, t.started_at, t.finished_at, t.uji, c.nama_awal, c.nama_akhir,
+        SELECT t.state, t.created_at, t.started_at, t.finished_at, t.uji, t.uji AND t.durasi_s = 0 AS sent_once, c.nama_awal, c.nama_akhir,
             CASE WHEN t.uji AND t.durasi_s = 0 THEN 'Tes ' || t.pulsa || ' pulsa' WHEN t.uji THEN 'Tes nyala' ELSE t.nama_layanan END AS nama_layanan,
             (SELECT max(l.created_at) FROM ledger_transfer l WHERE l.idtransaksi = t.id AND l.kind IN ('post', 'void')) AS decided_at
         FROM snap_transaksi t JOIN customer_global c ON c.id = t.id_customer_global
@@ -185,6 +185,7 @@ fn steps(row: &Row, names: bool, now: Timestamp) -> Result<Vec<TextedEvent>, DbE
         started_at: row.try_get("started_at")?,
         finished_at: row.try_get("finished_at")?,
         test: row.try_get("uji")?,
+        sent_once: row.try_get("sent_once")?,
     };
     let what = row.try_get("nama_layanan")?;
     let payer = if names { name::short(row.try_get("nama_awal")?, row.try_get("nama_akhir")?) } else { String::new() };
@@ -258,7 +259,7 @@ pub async fn device(
         FROM mesin m LEFT JOIN perangkat_kini k USING (idmesin) WHERE m.idmesin = $1";
     const STARTS: &str = "
         WITH t AS (
-            SELECT id, state, created_at, finished_at, kendala FROM snap_transaksi WHERE idoutlet = $1 AND idmesin = $2 AND created_at >= $3
+            SELECT id, state, created_at, finished_at, kendala FROM snap_transaksi WHERE idoutlet = $1 AND idmesin = $2 AND created_at >= $3 AND NOT uji
         ), answered AS (
             SELECT EXTRACT(EPOCH FROM l.created_at - t.created_at) * 1000 AS ms
             FROM t JOIN ledger_transfer l ON l.idtransaksi = t.id AND l.kind = 'post' ORDER BY t.id DESC LIMIT 20

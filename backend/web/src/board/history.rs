@@ -40,7 +40,7 @@ SELECT m.idoutlet, m.idmesin, CASE WHEN m.ditutup_oleh IS NULL THEN m.ditutup_se
 FROM mesin m LEFT JOIN LATERAL (
     SELECT t.finished_at, t.no_nota FROM snap_transaksi t
     WHERE t.idmesin = m.idmesin AND t.kendala = 'tidak_jalan' AND t.finished_at > $2
-        AND NOT EXISTS (SELECT FROM ledger_transfer l WHERE l.idtransaksi = t.id AND l.kind IN ('refund', 'hapus'))
+        AND t.dikembalikan < t.grandtotal AND t.dihapus_at IS NULL
     ORDER BY t.finished_at LIMIT 1
 ) n ON TRUE
 WHERE m.idoutlet = ANY($1) AND m.aktif
