@@ -1,4 +1,5 @@
-//! Coins that a machine's board counts (docs/contract.md §6): how many of what it says are new. Never more are counted than have fallen.
+//! Coins that a machine's board counts (docs/contract.md §6): how many of what it says are new. Of one board, never more are
+//! counted than have fallen; a board that takes the place of another and has counted more looks like a boot of the other one.
 
 use crate::domain::timestamp::Timestamp;
 

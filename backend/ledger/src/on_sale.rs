@@ -35,8 +35,8 @@ macro_rules! __can_start {
 }
 pub use __can_start as can_start;
 
-/// Condition, as a literal: machine `m` runs without an open purchase, as its device reports: another command's cycle, or, of a machine with a cycle
-/// of its own, what its sensor sees.
+/// Condition, as a literal: machine `m` runs, and no open purchase says so. Its device reports the run of another command, or the sensor of a coin
+/// machine sees it run.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __runs_unsold {

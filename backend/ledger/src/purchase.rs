@@ -72,8 +72,8 @@ SELECT t.id, m.epoch FROM t, m"
 }
 
 pub const HOLD: &str = hold!("FALSE", "", is_on_sale!("$10"), " AND l.aktif AND ", fits!());
-/// The same for a test start, on a closed machine and in a closed outlet, too. It is audited; $22: who starts it, $23 and $24 of pulses, which are
-/// for a closed machine: when the business day began, and the most that are tested in it.
+/// The same for a test start, on a closed machine and in a closed outlet, too. It is audited; $22: who starts it. Pulses are
+/// tested on a closed machine only, $24 of them at most since $23, when the business day began.
 const HOLD_TEST: &str = hold!(
     "TRUE",
     ", a AS (

@@ -109,7 +109,7 @@ macro_rules! __queue_end {
 }
 pub use __queue_end as queue_end;
 
-/// For one that gives something back: `from` has the `object`'s id and `id_customer_global`.
+/// For one that decides about something: `from` has the `object`'s id and `id_customer_global`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __queue_back {

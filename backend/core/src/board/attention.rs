@@ -143,7 +143,7 @@ pub struct MachineHistory {
     pub refused_at: Vec<Timestamp>,
     /// Since when the server has closed it.
     pub closed_itself_at: Option<Timestamp>,
-    /// The end of the oldest purchase in which it has not run, and whose money was not given back.
+    /// When the oldest purchase ended that was paid, in which it did not run, and that is not refunded.
     pub never_ran_at: Option<Timestamp>,
     /// Since when its sensor sees it run without a purchase.
     pub runs_itself_since: Option<Timestamp>,

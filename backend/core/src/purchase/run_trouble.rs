@@ -1,18 +1,18 @@
-//! What the customer of a machine with its own cycle is told when its sensor does not see it run.
+//! What a customer is told about a paid machine that does not run, as its sensor sees.
 
 use super::state::PurchaseState;
 use crate::domain::timestamp::Timestamp;
 
-/// Time that a customer has to shut the door and to press the machine's own start button.
+/// How long the customer may take to press Start on the machine.
 const PRESS_START_MS: i64 = 120_000;
 /// While the machine stands, the page looks this often whether it runs by now.
 const LOOK_MS: i64 = 15_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunTrouble {
-    /// It has its coins and waits: the door is open, or nobody has pressed its start button.
+    /// It is paid, and Start is not pressed or the door is open.
     NotYet,
-    /// It has not run in all of its time.
+    /// The purchase is over, and the machine did not run.
     Never,
 }
 

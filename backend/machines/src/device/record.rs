@@ -83,8 +83,8 @@ WITH l AS MATERIALIZED (
 SELECT no_nota FROM r"
 );
 
-/// Marks a purchase whose machine has not run in it, tells its customer, and closes the machine at the third one in a row. The money stays: the coins
-/// may still be in the machine, and whoever comes back after a refund would only press Start.
+/// Marks a purchase whose machine has not run in it, tells its customer, and closes the machine at the third one in a row. The money is not
+/// refunded by itself: the machine may still have its credit, so that the customer could press Start after the refund and wash for nothing.
 ///
 /// $1 machine, $2 the purchase's command, $3 now.
 const NEVER_RAN: &str = concat!(

@@ -470,17 +470,18 @@ impl Device {
         self.send("state", &message).await;
     }
 
-    /// Time passes in which the device says that it is there: less than half of the silence after which it is offline, because a server that has
-    /// just read the clock may take a heartbeat for one that old.
+    /// Lets `s` seconds pass, with a heartbeat every 20 s. A device is offline after 45 s of silence, and a heartbeat may count from when the server
+    /// last read the clock, one step before.
     pub async fn waits(&mut self, s: i64) {
         const BEAT_S: i64 = 20;
-        let beats = (s - 1) / BEAT_S;
-        for _ in 0..beats {
+        let mut left_s = s;
+        while left_s > BEAT_S {
+            left_s -= BEAT_S;
             self.clock.advance_ms(BEAT_S * 1_000);
             self.heartbeat().await;
             self.connection.ping().await;
         }
-        self.clock.advance_ms((s - beats * BEAT_S) * 1_000);
+        self.clock.advance_ms(left_s * 1_000);
     }
 
     pub async fn heartbeat(&mut self) {

@@ -95,7 +95,7 @@ async fn a_machine_that_runs_on_coins_is_not_sold() {
     assert_eq!(app.insert("SELECT count(*) FROM snap_transaksi", &[]).await, 0, "no money was held");
     let tile = coins.tile().await;
     assert_eq!((&tile["keadaan"], &tile["ends_at"]), (&json!("jalan"), &Value::Null));
-    // The board is silent meanwhile, so it may be offline besides.
+    // Its board sends nothing in these hours, so there may be an entry `offline`, too.
     let own = async || coins.attention().await.into_iter().filter(|(kind, _)| kind != "offline").collect::<Vec<_>>();
     app.advance_s(4 * 3_600 - 1);
     assert_eq!(own().await, []);
@@ -113,7 +113,7 @@ async fn the_sensor_moves_the_end_of_a_run() {
     let CoinShop { app, given, siti, .. } = &coins;
     let receipt = coins.bought(&mut device, 1).await;
     app.until_described(given, siti, in_s(app, DURATION_S)).await;
-    // The customer shuts the door after a minute and a half: the countdown begins anew.
+    // The machine begins to run 90 s after its pulses: the whole duration is before it then.
     device.waits(90).await;
     device.sense = json!(true);
     device.run["tambah_s"] = json!(90);
@@ -199,7 +199,10 @@ async fn a_machine_that_never_ran_is_told_and_closed_at_the_third_time() {
     assert_eq!(app.states(&first).await, ["FINISHED"], "nothing comes back by itself");
     assert_eq!(coins.attention().await, [("tidak_jalan".to_owned(), json!(first))]);
     let second = coins.bought_in_vain(&mut device, 2).await;
-    app.ops(key, "refund", &json!({"idtransaksi": first, "nominal": PRICE, "alasan": "mesin tidak jalan"})).await.ok();
+    for nominal in [1, PRICE - 1] {
+        assert_eq!(coins.attention().await[0].1, json!(first), "until all of it is back");
+        app.ops(key, "refund", &json!({"idtransaksi": first, "nominal": nominal, "alasan": "mesin tidak jalan"})).await.ok();
+    }
     assert_eq!(coins.attention().await, [("tidak_jalan".to_owned(), json!(second))]);
     assert_eq!(coins.tile().await["ditutup"], Value::Null);
     let third = coins.bought_in_vain(&mut device, 3).await;

@@ -41,8 +41,9 @@ INSERT INTO perangkat_jam AS j (idmesin, jam, putus_s) SELECT idmesin, jam, leas
 ON CONFLICT (idmesin, jam) DO UPDATE SET putus_s = least(j.putus_s + EXCLUDED.putus_s, 3600)";
 
 /// What devices reported. $1 machines, $2 signals, $3 boots (NULL: not known), $4 whether that was the first boot that this server knows, which
-/// may be the stored one, $5 further boots, $6 connections, $7 and $8 versions, $14 what they can, as one text, $9 last messages, $10 moments of the boots, $11 since when they are
-/// gone, $15 why they booted, $16 lost messages, $12 the hour, $13 this server in a cluster: only the server that a device was last connected to says that it is gone.
+/// may be the stored one, $5 further boots, $6 connections, $7 and $8 versions, $9 last messages, $10 moments of the boots, $11 since when they are gone, $12 the
+/// hour, $13 this server in a cluster: only the server that a device was last connected to says that it is gone. $14 what they can, as one text,
+/// $15 why they booted, $16 lost messages.
 const RECORD: &str = "
 WITH r AS (
     SELECT r.*, k.boot AS boot_dulu, $13::BIGINT IS NULL OR m.link_node = $13 AS di_sini

@@ -155,9 +155,10 @@ pub struct Conversation {
     epoch: Option<i64>,
     /// The run of the last state report, and the uptime at which the device sent it.
     run: Option<(Run, Option<i64>)>,
-    /// What the board's sensor says, and whether the actor was not told of it yet.
     sensor: Sensor,
+    /// The sensor has changed since the actor was last notified.
     sensor_changed: bool,
+    /// The last run of a board with a sensor.
     watched: Option<WatchedRun>,
     /// Run of which the actor was last notified, or `None` for a free machine.
     notified_run: Option<Uuid>,
