@@ -1,10 +1,8 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
 import { machinesNow, newCustomer, ops, topUp } from './support/api.ts'
 import { openBoard } from './support/board.ts'
 import { buy } from './support/buy.ts'
-import { playDevices } from './support/device-sim.ts'
+import { playDevice } from './support/device-sim.ts'
 import { look } from './support/look.ts'
-import { nyala } from './support/nyala.ts'
 import { expect, openAs, test } from './support/test.ts'
 
 /** The customer has two minutes to press Start; then the played machine takes some seconds more. */
@@ -14,17 +12,14 @@ const DURATION_S = 300
 test('a customer who leaves the door open is told, and the countdown begins anew when the machine runs', async ({
   page,
   browser,
-}, info) => {
+}) => {
   test.setTimeout(2 * TOLD_MS)
   const { idoutlet, world } = await openBoard(page, 'rina', {
     services: [{ nama: 'Cuci', durasi: DURATION_S, harga: 8_000 }],
   })
   const machine = { idoutlet, nama: 'Koin 09', driver: 'mqtt', cara: 'pulsa', pulsa: 2 }
   const { id } = await ops<{ id: number }>('mesin', machine)
-  const keys = info.outputPath('keys.jsonl')
-  mkdirSync(info.outputDir, { recursive: true })
-  writeFileSync(keys, nyala(['device', 'add', String(id)]))
-  const stop = playDevices(keys, '--sensor', '--fault', 'slow-start')
+  const stop = playDevice(id, '--sensor', '--fault', 'slow-start')
   const context = await browser.newContext({ viewport: { width: 390, height: 844 } })
   try {
     await expect.poll(() => machinesNow(idoutlet), { timeout: 60_000 }).toContain('Koin 09 siap')

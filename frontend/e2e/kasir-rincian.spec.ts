@@ -1,12 +1,10 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
 import type { Page } from '@playwright/test'
 import { machinesNow, newCustomer, newMachine, ops, topUp } from './support/api.ts'
 import { openBoard } from './support/board.ts'
 import { buy } from './support/buy.ts'
-import { playDevices } from './support/device-sim.ts'
+import { playDevice } from './support/device-sim.ts'
 import { look } from './support/look.ts'
 import { readOps } from './support/manage.ts'
-import { nyala } from './support/nyala.ts'
 import { SIZES } from './support/sizes.ts'
 import { expect, test } from './support/test.ts'
 import { openAsOwner, TABLET } from './support/till.ts'
@@ -135,7 +133,7 @@ test('clock times are those of the outlet, for an owner of outlets in several zo
   await expect(panel(page)).toContainText(new RegExp(`sejak ${there(8)}\\.\\d\\d`))
 })
 
-test('coins that fall are on the panel, in the figures and in the file', async ({ page }, info) => {
+test('coins that fall are on the panel, in the figures and in the file', async ({ page }) => {
   test.setTimeout(150_000)
   const { idoutlet } = await openBoard(page, 'hadi', { services: SERVICES })
   const { id } = await ops<{ id: number }>('mesin', {
@@ -147,11 +145,8 @@ test('coins that fall are on the panel, in the figures and in the file', async (
   await tile(page, 'Mesin 07').click()
   await expect(part(page, 'Siklus')).toBeVisible()
   await expect(part(page, 'Koin masuk')).toHaveCount(0)
-  const keys = info.outputPath('keys.jsonl')
-  mkdirSync(info.outputDir, { recursive: true })
-  writeFileSync(keys, nyala(['device', 'add', String(id)]))
   // The first coin comes soon, and is counted at once; a board counts further ones once a minute.
-  const stop = playDevices(keys, '--coins', '600')
+  const stop = playDevice(id, '--coins', '600')
   try {
     const counted = async () => (await readOps<{ koin: number }>(`mesin/${id}`)).koin
     await expect.poll(counted, { timeout: 90_000 }).toBeGreaterThan(0)
@@ -192,14 +187,11 @@ const diagnose = (page: Page) =>
   })
 
 for (const [width, height] of SIZES) {
-  test(`the panel with a device at ${width}×${height}`, async ({ page }, info) => {
+  test(`the panel with a device at ${width}×${height}`, async ({ page }) => {
     await page.setViewportSize({ width, height })
     const { idoutlet } = await openBoard(page, 'hadi', { services: SERVICES })
     const { id } = await ops<{ id: number }>('mesin', { idoutlet, nama: 'Pengering 04', driver: 'mqtt' })
-    const keys = info.outputPath('keys.jsonl')
-    mkdirSync(info.outputDir, { recursive: true })
-    writeFileSync(keys, nyala(['device', 'add', String(id)]))
-    const stop = playDevices(keys)
+    const stop = playDevice(id)
     try {
       await expect.poll(() => machinesNow(idoutlet), { timeout: 60_000 }).toContain('Pengering 04 siap')
       await diagnose(page)

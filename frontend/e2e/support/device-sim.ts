@@ -1,6 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { binary, repo } from './nyala.ts'
+import { test } from '@playwright/test'
+import { binary, nyala, repo } from './nyala.ts'
 
 const STOP_MS = 10_000
 
@@ -21,4 +23,13 @@ export function playDevices(keys: string, ...more: string[]): () => Promise<void
       })
       sim.kill('SIGTERM')
     })
+}
+
+/** Gives this machine a key, and plays its device. */
+export function playDevice(idmesin: number, ...more: string[]): () => Promise<void> {
+  const info = test.info()
+  const keys = info.outputPath(`mesin-${idmesin}.jsonl`)
+  mkdirSync(info.outputDir, { recursive: true })
+  writeFileSync(keys, nyala(['device', 'add', String(idmesin)]))
+  return playDevices(keys, ...more)
 }
