@@ -140,21 +140,26 @@ impl Of {
     }
 }
 
+/// What [`of_purchase`] reads of a purchase `t` and its customer `c`.
+pub const STEPS: &str = "
+    t.state, t.created_at, t.started_at, t.finished_at, t.uji, t.uji AND t.durasi_s = 0 AS sent_once, c.nama_awal, c.nama_akhir,
+    CASE WHEN t.uji AND t.durasi_s = 0 THEN 'Tes ' || t.pulsa || ' pulsa' WHEN t.uji THEN 'Tes nyala' ELSE t.nama_layanan END AS nama_layanan,
+    (SELECT max(l.created_at) FROM ledger_transfer l WHERE l.idtransaksi = t.id AND l.kind IN ('post', 'void')) AS decided_at";
+
 /// The newest events, with customers' short names or without.
 pub async fn events(client: &DbClient, of: &Of, names: bool) -> Result<Vec<Riwayat>, DbError> {
     // The outlet leads to the newest purchases without reading all of the machine's.
-    const PURCHASES: &str = "
-        SELECT t.state, t.created_at, t.started_at, t.finished_at, t.uji, t.uji AND t.durasi_s = 0 AS sent_once, c.nama_awal, c.nama_akhir,
-            CASE WHEN t.uji AND t.durasi_s = 0 THEN 'Tes ' || t.pulsa || ' pulsa' WHEN t.uji THEN 'Tes nyala' ELSE t.nama_layanan END AS nama_layanan,
-            (SELECT max(l.created_at) FROM ledger_transfer l WHERE l.idtransaksi = t.id AND l.kind IN ('post', 'void')) AS decided_at
+    let purchases = format!(
+        "SELECT {STEPS}
         FROM snap_transaksi t JOIN customer_global c ON c.id = t.id_customer_global
-        WHERE t.idoutlet = $1 AND t.idmesin = $2 ORDER BY t.id DESC LIMIT $3";
+        WHERE t.idoutlet = $1 AND t.idmesin = $2 ORDER BY t.id DESC LIMIT $3"
+    );
     const SPELLS: &str = "
         SELECT k.keadaan, k.dari, k.sampai, CASE WHEN k.sampai IS NULL THEN m.ditutup_alasan END AS alasan
         FROM keadaan_mesin k JOIN mesin m USING (idmesin)
         WHERE k.idmesin = $1 AND k.keadaan IN ('ditutup', 'offline') ORDER BY k.dari DESC LIMIT $2";
     let shown = i64::try_from(SHOWN).unwrap_or(i64::MAX);
-    let stmt = client.prepare_cached(PURCHASES).await?;
+    let stmt = client.prepare_cached(&purchases).await?;
     let mut events = Vec::new();
     for row in client.query(&stmt, &[&of.idoutlet, &of.idmesin, &shown]).await? {
         events.extend(steps(&row, names, of.now)?);
@@ -169,7 +174,7 @@ pub async fn events(client: &DbClient, of: &Of, names: bool) -> Result<Vec<Riway
     Ok(newest_first(events))
 }
 
-/// The steps of a purchase, the newest first, of a row with its times and names.
+/// The steps of a purchase, the newest first, of a row with the columns of [`STEPS`].
 pub fn of_purchase(row: &Row, now: Timestamp) -> Result<Vec<Riwayat>, DbError> {
     Ok(newest_first(steps(row, true, now)?))
 }

@@ -12,7 +12,7 @@ use nyala_store::db::Store;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use crate::board::detail::{self, Of, PerangkatMesin, Riwayat};
+use crate::board::detail::{self, Of, PerangkatMesin, Riwayat, STEPS};
 use crate::http::answer::{self, Answer, Empty};
 use crate::http::error::AppError;
 use crate::http::schema::{ComplaintReason, ComplaintStatus};
@@ -67,18 +67,6 @@ pub struct Evidence {
     bulan_ini: GivenBackOften,
 }
 
-/// $1 outlets, $2 now, $3 before this id, $4 limit, $5 status.
-const LIST: &str = "
-    SELECT k.id, t.no_nota, t.idcustomer, k.created_at AS dilaporkan_at, k.alasan, k.catatan, t.nama_mesin, t.grandtotal, t.dikembalikan,
-        (SELECT count(*) FROM went_back b WHERE b.idcustomer = t.idcustomer) AS pelanggan,
-        (SELECT count(*) FROM went_back b WHERE b.idmesin = t.idmesin) AS mesin,
-        m.idmesin, m.driver, o.idoutlet, o.zona, o.hari_mulai,
-        t.state, t.created_at, t.started_at, t.finished_at, t.uji, t.nama_layanan, c.nama_awal, c.nama_akhir,
-        (SELECT max(l.created_at) FROM ledger_transfer l WHERE l.idtransaksi = t.id AND l.kind IN ('post', 'void')) AS decided_at
-    FROM page k JOIN snap_transaksi t ON t.id = k.idtransaksi JOIN customer_global c ON c.id = t.id_customer_global
-    JOIN mesin m ON m.idmesin = t.idmesin JOIN outlet o ON o.idoutlet = k.idoutlet
-    ORDER BY k.id DESC";
-
 /// A page of complaints.
 #[utoipa::path(
     get, path = "/ops/v1/keluhan", operation_id = "list_keluhan", tag = "operator", security(("operator" = []), ("session" = [])),
@@ -105,12 +93,21 @@ pub async fn keluhan(
         Some(id) => vec![scope::outlet(&client, &operator, id).await?.idoutlet],
         None => scope::in_sight(&client, &operator).await?,
     };
+    // $1 outlets, $2 now, $3 before this id, $4 limit, $5 status.
     let list = format!(
         "WITH page AS (
             SELECT * FROM keluhan WHERE idoutlet = ANY($1) AND id < $3 AND ($5::TEXT IS NULL OR status = $5) ORDER BY id DESC LIMIT $4
         ), went_back AS MATERIALIZED (
             SELECT t.idcustomer, t.idmesin FROM {THIS_MONTH} WHERE o.idoutlet IN (SELECT idoutlet FROM page)
-        ) {LIST}"
+        )
+        SELECT k.id, t.no_nota, t.idcustomer, k.created_at AS dilaporkan_at, k.alasan, k.catatan, t.nama_mesin, t.grandtotal, t.dikembalikan,
+            (SELECT count(*) FROM went_back b WHERE b.idcustomer = t.idcustomer) AS pelanggan,
+            (SELECT count(*) FROM went_back b WHERE b.idmesin = t.idmesin) AS mesin,
+            m.idmesin, m.driver, o.idoutlet, o.zona, o.hari_mulai,
+            {STEPS}
+        FROM page k JOIN snap_transaksi t ON t.id = k.idtransaksi JOIN customer_global c ON c.id = t.id_customer_global
+        JOIN mesin m ON m.idmesin = t.idmesin JOIN outlet o ON o.idoutlet = k.idoutlet
+        ORDER BY k.id DESC"
     );
     let stmt = client.prepare_cached(&list).await?;
     let rows = client.query(&stmt, &[&outlets, &now, &page.before(), &(limit + 1), &which.status]).await?;
