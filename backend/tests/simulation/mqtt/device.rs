@@ -23,6 +23,8 @@ use super::{Mqtt, MqttHappens};
 const RELAY: Board = Board { pulse: false, sense: false, coin: false, reset: None, beat_ms: Some(30_000) };
 /// The board of a coin machine.
 const COIN: Board = Board { pulse: true, sense: true, coin: true, ..RELAY };
+/// Probability that a coin machine's board loses power at a save.
+const CUT_AT_SAVE: f64 = 0.02;
 /// Rounding of a crystal's time.
 const SAME_END_MS: i64 = 50;
 /// A start that arrives this long before its `exp` is in time by any clock that §6 allows.
@@ -62,6 +64,8 @@ pub struct Body {
     pub shut_off_until: Timestamp,
     /// The pulses that its board sends.
     pub sending: Option<Sending>,
+    /// An old board for relays, which ignores pulse commands.
+    pub is_old: bool,
     next_tick: Option<i64>,
     transcript: Option<Transcript>,
 }
@@ -80,6 +84,7 @@ impl Body {
             tries: 0,
             shut_off_until: T0,
             sending: None,
+            is_old: false,
             next_tick: None,
             transcript: None,
         }
@@ -129,6 +134,16 @@ impl Body {
         if let Some(transcript) = &mut self.transcript {
             transcript.record_output(message);
         }
+    }
+
+    /// Whether its flash has a run.
+    pub fn has_saved_run(&self) -> bool {
+        self.journal.run(Timestamp::from_ms(0)).is_some()
+    }
+
+    /// Coins on its flash.
+    pub const fn saved_coins(&self) -> u32 {
+        self.journal.coins
     }
 
     /// The highest epoch that the device knows.
@@ -193,7 +208,7 @@ impl World<Mqtt> {
             of.journal.handle(&stop, Timestamp::from_ms(0));
         }
         (of.boot, of.booted_at, of.next_tick, of.tries) = (boot, now, None, 0);
-        let (board, has) = if machine == COIN_MACHINE { (COIN, " pulse sense coin") } else { (RELAY, "") };
+        let (board, has) = if machine == COIN_MACHINE && !of.is_old { (COIN, " pulse sense coin") } else { (RELAY, "") };
         of.model = Some(Device::boot(board, boot, of.journal.clone()));
         of.record_input(&format!("boot {boot} 0{has}"), now);
         if let Some(rest) = of.runs(now) {
@@ -219,6 +234,9 @@ impl World<Mqtt> {
             self.devices.machines[machine].cut(run.cmd_id, now);
         }
         self.cut_pulses(machine, body);
+        if (machine, body) == (COIN_MACHINE, 0) {
+            self.check_lost_coins();
+        }
         let of = &mut self.devices.machines[machine].bodies[body];
         (of.model, of.next_tick) = (None, None);
         if let Some(transcript) = &mut of.transcript {
@@ -263,7 +281,7 @@ impl World<Mqtt> {
     /// A device receives a command.
     pub(super) fn device_receives(&mut self, machine: usize, body: usize, cmd: &Cmd) {
         let now = self.now;
-        let Some(of) = self.body(machine, body) else { return };
+        let Some(of) = self.body(machine, body).filter(|of| !of.is_old || cmd.pulses.is_none()) else { return };
         let up_ms = of.up_ms(now);
         let before = of.runs(now);
         let Some(model) = &mut of.model else { return };
@@ -282,10 +300,12 @@ impl World<Mqtt> {
             (Some(run), None) if machine != COIN_MACHINE => self.devices.machines[machine].cut(run.cmd_id, now),
             _ => {}
         }
-        if let Some(pulses) = acts.iter().find_map(|act| if let Act::Pulse(pulses) = act { Some(*pulses) } else { None }) {
+        self.act(machine, body, &acts);
+        let has_power = self.body(machine, body).is_some_and(|of| of.model.is_some());
+        let pulses = acts.iter().find_map(|act| if let Act::Pulse(pulses) = act { Some(*pulses) } else { None });
+        if let Some(pulses) = pulses.filter(|_| has_power) {
             self.sends_pulses(machine, body, cmd.cmd_id, pulses);
         }
-        self.act(machine, body, &acts);
     }
 
     /// A device begins to run.
@@ -305,8 +325,20 @@ impl World<Mqtt> {
         for act in acts {
             let Some(of) = self.body(machine, body) else { return };
             match act {
-                Act::Save => of.journal = of.model.as_ref().map_or_else(DeviceMemory::default, Device::journal),
+                Act::Save => {
+                    let is_recorded = of.transcript.is_some();
+                    let may_be_cut = (machine, body) == (COIN_MACHINE, 0) && self.troubled && !is_recorded;
+                    let is_cut = may_be_cut && self.chance(CUT_AT_SAVE);
+                    if !is_cut || self.chance(0.5) {
+                        self.save(machine, body);
+                    }
+                    if is_cut {
+                        self.note("power lost at a save");
+                        return self.power_cut(machine);
+                    }
+                }
                 Act::Relay(on) => {
+                    assert!(!on || machine != COIN_MACHINE, "the relay of a coin machine's board is closed");
                     if let Some(transcript) = &mut of.transcript {
                         transcript.switches(*on);
                     }
@@ -329,6 +361,14 @@ impl World<Mqtt> {
         self.follow_sensor(machine, body);
     }
 
+    fn save(&mut self, machine: usize, body: usize) {
+        let Some(of) = self.body(machine, body) else { return };
+        of.journal = of.model.as_ref().map_or_else(DeviceMemory::default, Device::journal);
+        if (machine, body) == (COIN_MACHINE, 0) {
+            self.devices.washer.coins.saved();
+        }
+    }
+
     /// Follows the end of a run that the sensor has moved.
     fn follow_sensor(&mut self, machine: usize, body: usize) {
         let now = self.now;
@@ -342,6 +382,7 @@ impl World<Mqtt> {
                 (run.ends_at, run.moved_at) = (ends_at, Some(now));
             }
         }
+        self.note_followed(machine, body);
     }
 
     /// The device sends its state report as the first message of a connection.
@@ -358,6 +399,23 @@ impl World<Mqtt> {
     }
 
     // --- faults of the devices ---
+
+    /// The board of the coin machine is replaced, by one that knows no pulses or by one that does.
+    pub(super) fn replace_board(&mut self, is_old: bool) {
+        if self.devices.machines[COIN_MACHINE].bodies[0].is_old == is_old {
+            return;
+        }
+        self.note(if is_old { "old board" } else { "new board" });
+        self.drop_line(COIN_MACHINE, 0, false);
+        self.power_goes(COIN_MACHINE, 0, true);
+        self.devices.machines[COIN_MACHINE].bodies[0].is_old = is_old;
+        let after_ms = 1_000 + self.up_to(60_000);
+        self.later(after_ms, MqttHappens::Power { machine: COIN_MACHINE, body: 0 });
+        if is_old {
+            let after_ms = 60_000 + self.up_to(10 * 60_000);
+            self.later(after_ms, MqttHappens::NewBoard);
+        }
+    }
 
     /// The machine refuses every start for a while.
     pub(super) fn break_machine(&mut self, machine: usize) {
@@ -386,6 +444,7 @@ impl World<Mqtt> {
             return;
         }
         self.note("clone");
+        self.devices.washer.coins.of_two |= machine == COIN_MACHINE;
         let body = Body { speaks_apart: false, ..Body::new(&mut self.rng) };
         let of = &mut self.devices.machines[machine];
         of.invalidate_runs();

@@ -21,6 +21,7 @@ impl World<Mqtt> {
                 self.break_machine(machine);
             }
             27 => self.clone_comes(machine),
+            28 if machine == COIN_MACHINE => self.replace_board(true),
             _ => {
                 self.note("line cut");
                 self.drop_line(machine, 0, true);
@@ -93,6 +94,7 @@ impl World<Mqtt> {
         self.clone_leaves(machine);
         self.repaired(machine);
         if machine == COIN_MACHINE {
+            self.replace_board(false);
             self.washer_rests();
         }
         self.devices.talks[machine].weather = Weather::FINE;

@@ -49,7 +49,7 @@ pub struct Figures {
 }
 
 /// Events that each run of the histories must have met at least once.
-pub const WORTH: [&str; 35] = [
+pub const WORTH: [&str; 40] = [
     "later over than thought",
     "runs again",
     "crash",
@@ -83,6 +83,11 @@ pub const WORTH: [&str; 35] = [
     "closed by the server",
     "machine runs by itself",
     "sensor sticks",
+    "sensor bounces",
+    "end seen by its sensor",
+    "power lost at a save",
+    "old board",
+    "new board",
     "never ran",
     "closed for its silence",
 ];

@@ -1,6 +1,7 @@
 //! Devices over MQTT. The server's side is the real conversation; the other side is the model of a device (`nyala_device_sim::model`). The
 //! connections between them are delayed, stalled and cut.
 
+mod coins;
 mod connection;
 pub mod core;
 mod device;
@@ -137,6 +138,12 @@ pub enum MqttHappens {
         cycle: u32,
         what: WasherHappens,
     },
+    /// Its board that knows no pulses is replaced.
+    NewBoard,
+    /// The record has what its board can do.
+    Able {
+        pulse: bool,
+    },
     // --- the server ---
     Silence {
         incarnation: u32,
@@ -251,6 +258,8 @@ impl Devices for Mqtt {
                 world.power_cut(COIN_MACHINE)
             }
             MqttHappens::Washer { cycle, what } => world.washer(cycle, what),
+            MqttHappens::NewBoard => world.replace_board(false),
+            MqttHappens::Able { pulse } => world.store.machines[COIN_MACHINE].no_pulses = !pulse,
             MqttHappens::Silence { incarnation, machine } if incarnation == world.server.incarnation => world.silence(machine),
             MqttHappens::Reported { incarnation, machine, event } if incarnation == world.server.incarnation => {
                 let now = world.now;
@@ -313,6 +322,7 @@ impl Devices for Mqtt {
 
     fn check_end(world: &World<Self>) {
         world.check_pulses();
+        world.check_coins();
     }
 
     fn freed(world: &mut World<Self>, machine: usize) {

@@ -9,7 +9,7 @@ use nyala_machines::device::mqtt::conversation::{ConnectionId, Conversation, Dro
 use nyala_machines::device::mqtt::message::DeviceMessage;
 use uuid::Uuid;
 
-use super::super::store::PurchaseRow;
+use super::super::store::{COIN_MACHINE, PurchaseRow};
 use super::super::world::World;
 use super::connection::{LATENCY_MS, Weather};
 use super::{Mqtt, MqttHappens};
@@ -203,12 +203,29 @@ impl World<Mqtt> {
         {
             talk.runs = state.run.map(|run| run.cmd_id);
         }
+        if machine == COIN_MACHINE && self.seen.get(STALE).copied() == stale {
+            self.record_board(message);
+        }
+        let talk = &self.devices.talks[machine];
         let quick =
             sent_at.ms_until(self.now) <= LATENCY_MS && matches!(message, DeviceMessage::Heartbeat(_) | DeviceMessage::State(_));
         if let Some(cmd_id) = talk.runs.filter(|_| quick && self.server.up) {
             let incarnation = self.server.incarnation;
             self.later(SHOWN_MS, MqttHappens::Countdown { incarnation, machine, cmd_id });
         }
+    }
+
+    // --- the record of a board ---
+
+    /// Records what the coin machine's board can do and has counted.
+    fn record_board(&mut self, message: &DeviceMessage) {
+        if let DeviceMessage::State(state) = message {
+            let pulse = state.can.iter().any(|can| can == "pulse");
+            let after_ms = self.statement_ms();
+            self.later(after_ms, MqttHappens::Able { pulse });
+        }
+        let now = self.now;
+        self.devices.washer.coins.hear(message, now);
     }
 
     // --- the record of presence ---

@@ -11,6 +11,7 @@ use uuid::Uuid;
 
 use super::super::store::{COIN_MACHINE, PULSES};
 use super::super::world::{TROUBLE_MS, World};
+use super::coins::Coins;
 use super::{Mqtt, MqttHappens};
 
 /// Coins in a history.
@@ -23,6 +24,15 @@ const CYCLE_MS: i64 = 40 * 60_000;
 const PAUSE_MS: i64 = 45_000;
 /// Probability that somebody pulls the plug in pulses.
 const CUT_IN_PULSES: f64 = 0.1;
+/// Flickers of the sensor, shorter than what it takes for a level.
+const BOUNCES: u32 = 12;
+const BOUNCE_MS: i64 = 1_500;
+/// How long after the end of a cycle its run may still go on: `sense_s`, and the time in which a level counts.
+const OVER_WITHIN_MS: i64 = 60_000 + 3_000;
+/// Time at high after which the sensor ends a run.
+const RAN_MS: i64 = 60_000;
+/// What a sensor adds to a run at most.
+const MAX_ADDED_S: i64 = 3_600;
 
 #[derive(Debug, Default)]
 pub struct Washer {
@@ -34,7 +44,13 @@ pub struct Washer {
     /// Number of its last cycle, and whether that runs.
     cycle: u32,
     runs: bool,
+    paused: bool,
+    /// The cycle has paused: a run whose end by its time falls into a pause is over while the machine goes on.
+    has_paused: bool,
     stuck: bool,
+    /// The run whose cycle the sensor has seen from its beginning, in that boot of the board.
+    followed: Option<(Uuid, i64)>,
+    pub coins: Coins,
 }
 
 /// What its board is sending.
@@ -52,6 +68,13 @@ pub enum WasherHappens {
     Pause,
     GoesOn,
     Ends,
+    /// By now the run of that cycle is over.
+    OverBy {
+        cmd_id: Uuid,
+        boot: i64,
+    },
+    Bounces,
+    Settles,
     SensorSticks,
     SensorIsMended,
 }
@@ -61,6 +84,10 @@ impl World<Mqtt> {
         for _ in 0..COINS {
             let at = self.up_to(TROUBLE_MS);
             self.washer_later(at, 0, WasherHappens::Coin);
+        }
+        for _ in 0..BOUNCES {
+            let at = self.up_to(TROUBLE_MS);
+            self.washer_later(at, 0, WasherHappens::Bounces);
         }
         if self.chance(0.2) {
             let at = self.up_to(TROUBLE_MS);
@@ -78,7 +105,7 @@ impl World<Mqtt> {
         match what {
             WasherHappens::Coin if self.troubled => self.coin(),
             WasherHappens::Press if of.cycle == cycle && !of.runs => {
-                of.runs = true;
+                (of.runs, of.has_paused, of.followed) = (true, false, None);
                 self.note("machine runs by itself");
                 let cycle_ms = 5_000 + self.up_to(CYCLE_MS);
                 if self.chance(0.5) {
@@ -91,25 +118,47 @@ impl World<Mqtt> {
             WasherHappens::Pause if is_now => {
                 let after_ms = self.up_to(PAUSE_MS);
                 self.washer_later(after_ms, cycle, WasherHappens::GoesOn);
+                let of = &mut self.devices.washer;
+                (of.paused, of.has_paused, of.followed) = (true, true, None);
                 self.level(false);
             }
-            WasherHappens::GoesOn if is_now => self.level(true),
+            WasherHappens::GoesOn if is_now => {
+                of.paused = false;
+                self.level(true);
+            }
             WasherHappens::Ends if is_now => {
-                of.runs = false;
+                (of.runs, of.paused) = (false, false);
                 self.level(false);
+                self.cycle_ends(cycle);
                 self.credited();
+            }
+            WasherHappens::OverBy { cmd_id, boot } if of.cycle == cycle && !of.runs && !of.stuck => {
+                let (now, board) = (self.now, &self.devices.machines[COIN_MACHINE].bodies[0]);
+                let goes_on = board.boot == boot && board.runs(now).is_some_and(|run| run.cmd_id == cmd_id);
+                assert!(!goes_on, "the machine has ended, and its run goes on");
+            }
+            WasherHappens::Bounces if self.troubled && !of.stuck => {
+                let high = of.runs && !of.paused;
+                self.note("sensor bounces");
+                self.senses(!high);
+                let after_ms = self.up_to(BOUNCE_MS);
+                self.washer_later(after_ms, 0, WasherHappens::Settles);
+            }
+            WasherHappens::Settles if !of.stuck => {
+                let high = of.runs && !of.paused;
+                self.senses(high);
             }
             WasherHappens::SensorSticks if self.troubled => {
                 self.note("sensor sticks");
-                self.devices.washer.stuck = true;
+                (self.devices.washer.stuck, self.devices.washer.followed) = (true, None);
                 self.senses(true);
                 let after_ms = self.up_to(20 * 60_000);
                 self.washer_later(after_ms, 0, WasherHappens::SensorIsMended);
             }
             WasherHappens::SensorIsMended => {
                 of.stuck = false;
-                let runs = of.runs;
-                self.senses(runs);
+                let high = of.runs && !of.paused;
+                self.senses(high);
             }
             _ => {}
         }
@@ -118,7 +167,7 @@ impl World<Mqtt> {
     /// Ends what is left of its faults and of coins.
     pub(super) fn washer_rests(&mut self) {
         let of = &mut self.devices.washer;
-        (of.credit, of.stuck, of.runs, of.cycle) = (0, false, false, of.cycle + 1);
+        (of.credit, of.stuck, of.runs, of.paused, of.cycle) = (0, false, false, false, of.cycle + 1);
         self.senses(false);
     }
 
@@ -126,6 +175,9 @@ impl World<Mqtt> {
         self.devices.washer.credit += 1;
         let now = self.now;
         let of = &mut self.devices.machines[COIN_MACHINE].bodies[0];
+        if of.model.is_some() && !of.is_old {
+            self.devices.washer.coins.falls(now);
+        }
         let up_ms = of.up_ms(now);
         of.record_input("coin", now);
         let acts = of.model.as_mut().map_or_else(Vec::new, |model| model.coin(up_ms));
@@ -152,8 +204,40 @@ impl World<Mqtt> {
     /// The board has power again, and its input has the level of the machine.
     pub(super) fn washer_is_seen(&mut self) {
         let of = &self.devices.washer;
-        if of.runs || of.stuck {
+        if of.runs && !of.paused || of.stuck {
             self.senses(true);
+        }
+    }
+
+    // --- what the sensor makes of a cycle ---
+
+    /// Notes the run whose cycle the sensor sees.
+    pub(super) fn note_followed(&mut self, machine: usize, body: usize) {
+        if (machine, body) != (COIN_MACHINE, 0) {
+            return;
+        }
+        let (now, board, of) = (self.now, &self.devices.machines[machine].bodies[0], &mut self.devices.washer);
+        let run = board.runs(now).map(|run| run.cmd_id).filter(|_| of.runs && !of.has_paused && !of.stuck);
+        let journal = board.model.as_ref().map(|model| model.journal());
+        let has_run =
+            |cmd_id: &Uuid| journal.is_some_and(|journal| journal.pulse_run(*cmd_id).is_some_and(|(run, _)| run.has_run));
+        if let Some(cmd_id) = run.filter(has_run) {
+            of.followed = Some((cmd_id, board.boot));
+        }
+    }
+
+    /// A run that the sensor has followed lasts as long as its cycle, and ends soon after it.
+    fn cycle_ends(&mut self, cycle: u32) {
+        let (now, board) = (self.now, &self.devices.machines[COIN_MACHINE].bodies[0]);
+        let boot = board.boot;
+        let followed = self.devices.washer.followed.take().filter(|(_, of_boot)| *of_boot == boot);
+        let Some((cmd_id, model)) = followed.and_then(|(cmd_id, _)| Some((cmd_id, board.model.as_ref()?))) else { return };
+        let Some((run, _)) = model.journal().pulse_run(cmd_id) else { return };
+        let goes_on = board.runs(now).is_some_and(|run| run.cmd_id == cmd_id);
+        assert!(goes_on || run.added_s >= MAX_ADDED_S, "its run is over while the machine runs: {run:?}");
+        if run.ran_ms >= RAN_MS {
+            self.note("end seen by its sensor");
+            self.washer_later(OVER_WITHIN_MS, cycle, WasherHappens::OverBy { cmd_id, boot });
         }
     }
 
@@ -177,6 +261,8 @@ impl World<Mqtt> {
     /// The board begins to send pulses.
     pub(super) fn sends_pulses(&mut self, machine: usize, body: usize, cmd_id: Uuid, pulses: Pulses) {
         assert_eq!(machine, COIN_MACHINE, "only one machine wants coins");
+        let of = &self.devices.washer;
+        assert!(!of.runs || of.paused || of.stuck || body > 0, "pulses into a machine that runs");
         let now = self.now;
         let of = &mut self.devices.machines[machine].bodies[body];
         of.sending = Some(Sending { cmd_id, pulses, since: now });
@@ -202,6 +288,12 @@ impl World<Mqtt> {
             self.begins(COIN_MACHINE, body, run);
         }
         self.act(COIN_MACHINE, body, &acts);
+        let of = &mut self.devices.machines[COIN_MACHINE];
+        if run.is_some() && of.bodies[body].model.is_none() && !of.bodies[body].has_saved_run() {
+            // The power was lost before the run was on flash.
+            of.runs.pop();
+            self.devices.washer.cut.insert(cmd_id);
+        }
     }
 
     /// The power is lost in the pulses: the last of them may be any part of one.
@@ -229,14 +321,16 @@ impl World<Mqtt> {
         self.credited();
     }
 
-    /// A coin machine's purchase that is paid had all of its pulses.
+    /// A coin machine's purchase that is paid had all of its pulses, and none in which the power was lost is paid.
     pub(super) fn check_pulses(&self) {
         if self.devices.machines[COIN_MACHINE].has_forgotten {
             return;
         }
         let of_machine = self.store.purchases.iter().filter(|p| p.order.machine == COIN_MACHINE);
         for p in of_machine.filter(|p| matches!(p.state, PurchaseState::Finished | PurchaseState::Stopped)) {
-            assert_eq!(self.devices.washer.given.get(&p.cmd_id), Some(&PULSES.n), "paid, and not all pulses were sent: {p:?}");
+            let of = &self.devices.washer;
+            assert_eq!(of.given.get(&p.cmd_id), Some(&PULSES.n), "paid, and not all pulses were sent: {p:?}");
+            assert!(!of.cut.contains(&p.cmd_id), "paid, and the power was lost in its pulses: {p:?}");
         }
     }
 

@@ -111,7 +111,7 @@ impl Store {
                 idowner: OWNER,
                 name: "Mesin".to_owned(),
                 driver: DriverKind::Sim,
-                online: machine.online && !machine.needs_staff && !machine.closed,
+                online: machine.online && !machine.needs_staff && !machine.closed && !machine.no_pulses,
                 needs_staff: machine.needs_staff,
                 busy: machine.unpaid.is_some()
                     || runs_itself(order.machine, machine)
@@ -140,7 +140,7 @@ impl Store {
     fn try_hold(&mut self, order: OrderRow, cmd_id: Uuid, now: Timestamp) -> Held {
         let machine = self.machines[order.machine];
         let is_free = machine.unpaid.is_none() && !runs_itself(order.machine, machine);
-        if !machine.online || machine.needs_staff || machine.closed || !is_free {
+        if !machine.online || machine.needs_staff || machine.closed || machine.no_pulses || !is_free {
             return Held::Changed;
         }
         if self.wallets[order.customer].balance() < PRICE {

@@ -107,6 +107,8 @@ pub struct MachineRow {
     pub boot: Option<i64>,
     /// Its sensor sees it run.
     pub senses: bool,
+    /// The board that last said what it can do cannot send pulses.
+    pub no_pulses: bool,
     /// Closed by the server.
     pub closed: bool,
     pub opened_at: Option<Timestamp>,
