@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define CHECK(true_thing) \
     do { \
@@ -12,6 +13,14 @@
         } \
     } while (0)
 
-#define RUN(test) (test(), printf("ok %s\n", #test))
+/* Only this one with NYALA_TEST in the environment. */
+#define RUN(test) \
+    do { \
+        const char *only = getenv("NYALA_TEST"); \
+        if (!only || !strcmp(only, #test)) { \
+            test(); \
+            printf("ok %s\n", #test); \
+        } \
+    } while (0)
 
 #endif
