@@ -18,25 +18,34 @@ pub const PATIENCE: Duration = Duration::from_secs(30);
 /// The test writes this into the relay's pipe: once it is read, all earlier bytes have been read.
 const MARK: u8 = b'-';
 
-/// Builds a target of the firmware's Makefile and returns its path.
-pub fn built(target: &str, flags: &[&str]) -> PathBuf {
-    static ONE_AT_A_TIME: std::sync::Mutex<()> = std::sync::Mutex::new(());
+/// Builds a program of the firmware's Makefile and returns its path.
+pub fn built(program: &str, flags: &[&str]) -> PathBuf {
+    let path = folder().join(program);
+    make(path.to_str().unwrap(), flags);
+    path
+}
+
+fn folder() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
-    let folder = FOLDER.get_or_init(|| Path::new(env!("CARGO_TARGET_TMPDIR")).join("firmware"));
-    let path = folder.join(target);
+    FOLDER.get_or_init(|| Path::new(env!("CARGO_TARGET_TMPDIR")).join("firmware"))
+}
+
+/// Makes a target of the firmware's Makefile and returns what was printed.
+pub fn make(target: &str, flags: &[&str]) -> String {
+    static ONE_AT_A_TIME: std::sync::Mutex<()> = std::sync::Mutex::new(());
     let _one = ONE_AT_A_TIME.lock().unwrap();
     let make = Command::new("make")
         .args(["--silent", "-C", concat!(env!("CARGO_MANIFEST_DIR"), "/../../firmware")])
-        .arg(format!("BUILD={}", folder.display()))
+        .arg(format!("BUILD={}", folder().display()))
         .args(flags)
-        .arg(&path)
+        .arg(target)
         // Without the options of the make that runs the tests.
         .env_remove("MAKEFLAGS")
         .env_remove("MAKELEVEL")
         .output()
         .unwrap();
     assert!(make.status.success(), "{}", String::from_utf8_lossy(&make.stderr));
-    path
+    String::from_utf8(make.stdout).unwrap()
 }
 
 /// Host of a device: its login, journal and relay outlive the process.
