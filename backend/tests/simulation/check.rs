@@ -98,7 +98,7 @@ impl<D: Devices> World<D> {
                 let run = self.run_of(machine, next.cmd_id).expect("nobody pays for a run that never began");
                 let is_known = run.cut || run.forgotten || run.moved_at.is_some();
                 assert!(is_known, "only a power cut and the sensor make an end later");
-                if run.has_moved_since(D::sent_at(sent_at)) {
+                if run.forgotten || run.has_moved_since(D::sent_at(sent_at)) {
                     return;
                 }
                 let early_ms = ends_at.ms_until(run.ends_at);

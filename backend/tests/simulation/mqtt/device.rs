@@ -136,9 +136,9 @@ impl Body {
         }
     }
 
-    /// Whether its flash has a run.
-    pub fn has_saved_run(&self) -> bool {
-        self.journal.run(Timestamp::from_ms(0)).is_some()
+    /// The run on its flash.
+    pub fn saved_run(&self) -> Option<DeviceRun> {
+        self.journal.run(Timestamp::from_ms(0))
     }
 
     /// Coins on its flash.
@@ -229,8 +229,9 @@ impl World<Mqtt> {
     /// The device loses power. `forgets`: its flash is lost, too.
     pub(super) fn power_goes(&mut self, machine: usize, body: usize, forgets: bool) {
         let now = self.now;
-        let run = self.devices.machines[machine].bodies[body].runs(now);
-        if let Some(run) = run {
+        let of = &self.devices.machines[machine].bodies[body];
+        // A run whose end was not saved goes on, too.
+        if let Some(run) = of.runs(now).or_else(|| of.saved_run()) {
             self.devices.machines[machine].cut(run.cmd_id, now);
         }
         self.cut_pulses(machine, body);

@@ -12,6 +12,7 @@ use uuid::Uuid;
 use super::super::store::{COIN_MACHINE, PULSES};
 use super::super::world::{TROUBLE_MS, World};
 use super::coins::Coins;
+use super::device::Body;
 use super::{Mqtt, MqttHappens};
 
 /// Coins in a history.
@@ -27,8 +28,8 @@ const CUT_IN_PULSES: f64 = 0.1;
 /// Flickers of the sensor, shorter than what it takes for a level.
 const BOUNCES: u32 = 12;
 const BOUNCE_MS: i64 = 1_500;
-/// How long after the end of a cycle its run may still go on: `sense_s`, and the time in which a level counts.
-const OVER_WITHIN_MS: i64 = 60_000 + 3_000;
+/// How long after the end of a cycle its run may still go on: `sense_s`, and the time in which a level counts that flickers.
+const OVER_WITHIN_MS: i64 = 60_000 + 10_000;
 /// Time at high after which the sensor ends a run.
 const RAN_MS: i64 = 60_000;
 /// What a sensor adds to a run at most.
@@ -50,6 +51,8 @@ pub struct Washer {
     stuck: bool,
     /// The run whose cycle the sensor has seen from its beginning, in that boot of the board.
     followed: Option<(Uuid, i64)>,
+    /// A run that another cycle has used, and that was not over when this one began.
+    used: Option<Uuid>,
     pub coins: Coins,
 }
 
@@ -79,6 +82,13 @@ pub enum WasherHappens {
     SensorIsMended,
 }
 
+/// The board's run whose machine the sensor has seen running.
+fn of_sensor(board: &Body, now: Timestamp) -> Option<Uuid> {
+    let cmd_id = board.runs(now)?.cmd_id;
+    let (run, _) = board.model.as_ref()?.journal().pulse_run(cmd_id)?;
+    run.has_run.then_some(cmd_id)
+}
+
 impl World<Mqtt> {
     pub(super) fn plan_washer(&mut self) {
         for _ in 0..COINS {
@@ -105,7 +115,8 @@ impl World<Mqtt> {
         match what {
             WasherHappens::Coin if self.troubled => self.coin(),
             WasherHappens::Press if of.cycle == cycle && !of.runs => {
-                (of.runs, of.has_paused, of.followed) = (true, false, None);
+                let used = of_sensor(&self.devices.machines[COIN_MACHINE].bodies[0], self.now);
+                (of.runs, of.has_paused, of.followed, of.used) = (true, false, None, used);
                 self.note("machine runs by itself");
                 let cycle_ms = 5_000 + self.up_to(CYCLE_MS);
                 if self.chance(0.5) {
@@ -216,12 +227,12 @@ impl World<Mqtt> {
         if (machine, body) != (COIN_MACHINE, 0) {
             return;
         }
-        let (now, board, of) = (self.now, &self.devices.machines[machine].bodies[0], &mut self.devices.washer);
-        let run = board.runs(now).map(|run| run.cmd_id).filter(|_| of.runs && !of.has_paused && !of.stuck);
-        let journal = board.model.as_ref().map(|model| model.journal());
-        let has_run =
-            |cmd_id: &Uuid| journal.is_some_and(|journal| journal.pulse_run(*cmd_id).is_some_and(|(run, _)| run.has_run));
-        if let Some(cmd_id) = run.filter(has_run) {
+        let (board, of) = (&self.devices.machines[machine].bodies[0], &mut self.devices.washer);
+        if of.runs
+            && !of.has_paused
+            && !of.stuck
+            && let Some(cmd_id) = of_sensor(board, self.now).filter(|cmd_id| of.used != Some(*cmd_id))
+        {
             of.followed = Some((cmd_id, board.boot));
         }
     }
@@ -289,7 +300,7 @@ impl World<Mqtt> {
         }
         self.act(COIN_MACHINE, body, &acts);
         let of = &mut self.devices.machines[COIN_MACHINE];
-        if run.is_some() && of.bodies[body].model.is_none() && !of.bodies[body].has_saved_run() {
+        if run.is_some() && of.bodies[body].model.is_none() && of.bodies[body].saved_run().is_none() {
             // The power was lost before the run was on flash.
             of.runs.pop();
             self.devices.washer.cut.insert(cmd_id);
