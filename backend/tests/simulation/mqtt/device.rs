@@ -239,9 +239,12 @@ impl World<Mqtt> {
             self.check_lost_coins();
         }
         let of = &mut self.devices.machines[machine].bodies[body];
-        (of.model, of.next_tick) = (None, None);
+        let had_power = of.model.take().is_some();
+        of.next_tick = None;
         if let Some(transcript) = &mut of.transcript {
-            transcript.record_input("off".to_owned());
+            if had_power {
+                transcript.record_input("off".to_owned());
+            }
             if forgets {
                 transcript.record_input("blank".to_owned());
             }
