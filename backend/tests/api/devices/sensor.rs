@@ -69,13 +69,13 @@ impl CoinShop {
     }
 
     /// The entries about the machine that need a person: each kind and its receipt.
-    async fn attention(&self) -> Vec<(String, Value)> {
+    pub async fn attention(&self) -> Vec<(String, Value)> {
         let entries = self.app.ops_see(&self.key, "perhatian").await.ok();
         let entries = entries.as_array().unwrap().iter();
         entries.map(|entry| (entry["jenis"].as_str().unwrap().to_owned(), entry["idtransaksi"].clone())).collect()
     }
 
-    async fn tile(&self) -> Value {
+    pub async fn tile(&self) -> Value {
         self.app.ops_see(&self.key, "mesin").await.ok()["mesin"][0].clone()
     }
 }

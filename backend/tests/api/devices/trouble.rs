@@ -5,6 +5,7 @@ use futures_util::future::{join, select};
 use nyala_core::machine::Input;
 use serde_json::{Value, json};
 
+use super::pulses::CoinShop;
 use super::{Device, Given, standing};
 use crate::support::helpers::TestApp;
 use crate::support::shop::{PRICE, buy};
@@ -39,6 +40,17 @@ impl TestApp {
         let free = self.until_stored(idmesin.get(), "perlu_petugas", false);
         futures_util::pin_mut!(answers, free);
         select(answers, free).await;
+    }
+
+    /// Another device uses the key of this one, and they throw each other out.
+    async fn takes_turns_with_another(&self, device: &mut Device) {
+        for boot in [2, 1, 2, 1, 2, 1] {
+            let connection = Device::subscribe(&self.clock, &device.given, "esp").await.connection;
+            (device.connection, device.boot) = (connection, boot);
+            self.advance_s(5);
+            device.state().await;
+            device.connection.ping().await;
+        }
     }
 }
 
@@ -117,6 +129,7 @@ async fn an_epoch_that_no_restore_explains_is_not_taken_over_and_closes_its_mach
     let row = app.db.query_one(sql, &[&given.idmesin]).await.unwrap();
     let closed = (false, true, "perangkat menyebut nomor perintah yang tidak mungkin, ganti perangkatnya");
     assert_eq!((row.get(0), row.get(1), row.get(2)), closed);
+    assert_eq!(app.audit_of("mesin.tutup").await, [json!({"alasan": closed.2})]);
     let known = json!({"dulu": 0, "sekarang": 1_000_001, "selisih": 1_000_001});
     assert_eq!(app.audit_details("mesin.epoch_aneh").await, [known]);
     assert_eq!(app.audit_details("mesin.epoch_naik").await, [Value::Null; 0]);
@@ -159,13 +172,7 @@ async fn two_devices_with_one_key_wait_for_staff() {
     let app = standing().start().await;
     let given = app.given(app.outlet("Melati").await, "Cuci 1").await;
     let mut device = Device::online(&app, &given).await;
-    for boot in [2, 1, 2, 1, 2, 1] {
-        let connection = Device::subscribe(&app.clock, &given, "esp").await.connection;
-        (device.connection, device.boot) = (connection, boot);
-        app.advance_s(5);
-        device.state().await;
-        device.connection.ping().await;
-    }
+    app.takes_turns_with_another(&mut device).await;
     app.until_stored(given.idmesin.get(), "perlu_petugas", true).await;
     assert_eq!(app.audit_details("mesin.perangkat_ganda").await, [json!({})]);
     app.until_counted("nyala_device_troubles_total{kind=\"clone\"}", 2.0).await;
@@ -186,4 +193,33 @@ async fn a_run_that_ends_early_moves_no_money_and_waits_for_staff() {
     assert_eq!(app.balance(epay).await, 0, "what becomes of the money, staff decide");
     assert!(app.balance(epay).await < PRICE);
     app.assert_no_violation().await;
+}
+
+/// The device of a coin machine reports at once that nothing runs, and the flag would be gone before a person has seen it.
+#[actix_web::test]
+async fn a_coin_machine_whose_device_is_in_trouble_is_closed() {
+    let coins = CoinShop::open().await;
+    let CoinShop { app, shop, given, siti, order, key } = &coins;
+    coins.change(&json!({"cara": "pulsa"})).await;
+    let mut device = coins.board(&json!(["pulse"])).await;
+    let is_closed = async |reason: &str| {
+        app.until_stored(given.idmesin.get(), "ditutup_sejak IS NOT NULL", true).await;
+        let tile = coins.tile().await;
+        assert_eq!((&tile["keadaan"], &tile["ditutup"]["oleh"]), (&json!("ditutup"), &json!("sistem")));
+        assert_eq!(tile["ditutup"]["alasan"], reason);
+        assert_eq!(coins.attention().await, [("ditutup_sistem".to_owned(), Value::Null)]);
+        assert_eq!(app.audit_of("mesin.tutup").await.last().unwrap(), &json!({"alasan": reason}));
+        app.buy(siti, order).await.expect(409, "mesin sedang offline");
+    };
+    for epoch in [7, 3] {
+        device.epoch = epoch;
+        device.state().await;
+    }
+    is_closed("perangkat lupa apa yang dijalankannya, periksa perangkatnya").await;
+    assert_eq!(app.audit_details("mesin.perangkat_lupa").await, [json!({"epoch_dulu": 7, "epoch": 3})]);
+    app.ops(key, &format!("mesin/{}/buka", shop.idmesin), &json!({})).await.ok();
+    assert_eq!(coins.attention().await, []);
+    app.takes_turns_with_another(&mut device).await;
+    is_closed("dua perangkat memakai kunci yang sama, periksa perangkatnya").await;
+    assert_eq!(app.audit_details("mesin.perangkat_ganda").await, [json!({})]);
 }

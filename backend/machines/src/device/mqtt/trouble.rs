@@ -1,4 +1,4 @@
-//! Troubles that staff must look at: the machine waits for staff, and an entry is written to the audit log.
+//! Troubles that staff must look at: the machine waits for staff or is closed, and an entry is written to the audit log.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -6,6 +6,7 @@ use std::time::Duration;
 use nyala_core::domain::id::MachineId;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::rate_limit::{SlidingWindow, WindowLimits};
+use nyala_ledger::closing::record_closing;
 use nyala_store::db::Store;
 use nyala_store::db::audit::{self, AuditEntry};
 use nyala_store::db::error::DbError;
@@ -24,7 +25,7 @@ const MAX_WAITING: usize = 1_024;
 /// Interval in which the same trouble of a machine is audited once: two devices with one key cause it many times a minute.
 const ONCE_MS: i64 = 60 * 60_000;
 const MAX_REMEMBERED: usize = 16_384;
-/// Interval in which a trouble sets the staff flag of its machine at most once, however often it is reported.
+/// Interval in which a trouble flags or closes its machine at most once, however often it is reported.
 const AGAIN_MS: i64 = 5_000;
 /// How often troubles of that interval are checked for.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
@@ -96,7 +97,7 @@ struct Writer {
 }
 
 impl Writer {
-    /// Writes a trouble at once, or later if it was written less than [`AGAIN_MS`] ago: staff may have cleared the flag in between.
+    /// Writes a trouble at once, or later if it was written less than [`AGAIN_MS`] ago: staff may have cleared the flag, or opened the machine, in between.
     async fn record(&mut self, location: Location, trouble: Trouble) {
         match self.lately.get_mut(&(location.idmesin, names(trouble).0)) {
             Some((_, since)) => *since = Some((location, trouble)),
@@ -134,20 +135,39 @@ impl Writer {
     }
 }
 
-const FLAG: &str = "UPDATE mesin SET perlu_petugas = TRUE WHERE idmesin = $1 AND NOT perlu_petugas";
-const CLOSE: &str = "UPDATE mesin SET ditutup_sejak = $2, ditutup_alasan = $3 WHERE idmesin = $1 AND ditutup_sejak IS NULL";
-/// Why such a machine is closed, for staff.
-const STRANGE_EPOCH: &str = "perangkat menyebut nomor perintah yang tidak mungkin, ganti perangkatnya";
+/// Flags the machine, or closes it. The device's next report of no run takes the flag off, and a coin machine's device reports that at once, so a
+/// coin machine is closed: only staff open it.
+///
+/// $1 machine, $2 now, $3 why it is closed (null: it never is), $4 whether one with a relay is closed, too.
+const HOLD_BACK: &str = concat!(
+    "
+WITH closed AS (
+    UPDATE mesin SET ditutup_sejak = $2, ditutup_alasan = $3
+    WHERE idmesin = $1 AND $3::TEXT IS NOT NULL AND ($4 OR cara = 'pulsa') AND ditutup_sejak IS NULL
+    RETURNING idmesin, idoutlet, ditutup_alasan AS alasan
+), flagged AS (
+    UPDATE mesin SET perlu_petugas = TRUE WHERE idmesin = $1 AND NOT ($3 IS NOT NULL AND ($4 OR cara = 'pulsa')) AND NOT perlu_petugas
+), ",
+    record_closing!("$2"),
+    "
+SELECT FROM closed"
+);
+
+/// Why a machine is closed, for staff.
+const fn reason(trouble: Trouble) -> Option<&'static str> {
+    match trouble {
+        Trouble::MemoryLost { .. } => Some("perangkat lupa apa yang dijalankannya, periksa perangkatnya"),
+        Trouble::StrangeEpoch { .. } => Some("perangkat menyebut nomor perintah yang tidak mungkin, ganti perangkatnya"),
+        Trouble::Clone => Some("dua perangkat memakai kunci yang sama, periksa perangkatnya"),
+        Trouble::EndedEarly { .. } => None,
+    }
+}
 
 async fn write(store: &Store, location: Location, trouble: Trouble, is_new: bool, now: Timestamp) -> Result<(), DbError> {
     let mut client = store.get().await?;
     let tx = client.transaction().await?;
-    if let Trouble::StrangeEpoch { .. } = trouble {
-        // The flag would go with the device's next report of no run; a closed machine waits for a person.
-        tx.execute(CLOSE, &[&location.idmesin, &now, &STRANGE_EPOCH]).await?;
-    } else {
-        tx.execute(FLAG, &[&location.idmesin]).await?;
-    }
+    let always_closes = matches!(trouble, Trouble::StrangeEpoch { .. });
+    tx.execute(HOLD_BACK, &[&location.idmesin, &now, &reason(trouble), &always_closes]).await?;
     if is_new {
         let content = match trouble {
             Trouble::MemoryLost { before, now } => json!({ "epoch_dulu": before, "epoch": now }),
