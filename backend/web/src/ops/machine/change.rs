@@ -139,7 +139,7 @@ pub async fn change(
     if body.aktif == Some(false) {
         retire(&tx, idmesin, By { principal: &operator.principal(), now }).await?;
     }
-    start_by.apply(&tx, idmesin).await?;
+    start_by.apply(&tx, idmesin, body.aktif == Some(true)).await?;
     let params: [&(dyn ToSql + Sync); 8] = [
         &idmesin,
         &name,

@@ -154,7 +154,7 @@ pub async fn mesin(
         let new = NewMachines { names, driver: body.driver, kind: body.jenis, size: size.clone() };
         let made = install(tx, &keyring.get(), outlet, &new, now).await?;
         let mesin = made.into_iter().next().ok_or_else(|| AppError::internal("no machine made"))?;
-        start_by.apply(tx, mesin.id).await?;
+        start_by.apply(tx, mesin.id, false).await?;
         let mut content =
             json!({ "idoutlet": outlet.idoutlet, "nama": name, "driver": body.driver, "jenis": body.jenis, "ukuran": size });
         if body.cara.is_some() {

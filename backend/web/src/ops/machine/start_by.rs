@@ -116,19 +116,19 @@ impl StartBy {
         Ok(())
     }
 
-    /// Stores the fields of a machine whose row is locked.
+    /// Stores the fields of a machine whose row is locked. One that is `reactivated` is checked, too: a service may have more pulses by now.
     ///
     /// # Errors
     /// 400 for a number out of range, 422 for pulses that take too long.
-    pub async fn apply(&self, tx: &Transaction<'_>, idmesin: MachineId) -> Result<(), AppError> {
+    pub async fn apply(&self, tx: &Transaction<'_>, idmesin: MachineId, reactivated: bool) -> Result<(), AppError> {
         const CHANGE: &str = "
             UPDATE mesin SET cara = COALESCE($2, cara), lebar_ms = COALESCE($3, lebar_ms), jeda_ms = COALESCE($4, jeda_ms),
                 sense_s = COALESCE($5, sense_s), pulsa = CASE WHEN $6 THEN $7 ELSE pulsa END,
                 nilai_koin = COALESCE($8::BIGINT::INT, nilai_koin)
             WHERE idmesin = $1
-            RETURNING lebar_ms, jeda_ms, COALESCE(pulsa, (SELECT max(l.pulsa) FROM layanan l WHERE l.idoutlet = mesin.idoutlet AND l.aktif), 1)";
+            RETURNING cara, lebar_ms, jeda_ms, COALESCE(pulsa, (SELECT max(l.pulsa) FROM layanan l WHERE l.idoutlet = mesin.idoutlet AND l.aktif), 1)";
         const MAX_MS: i32 = 5_999;
-        if self.is_empty() {
+        if self.is_empty() && !reactivated {
             return Ok(());
         }
         if self.way == Some(Cara::Pulsa) {
@@ -141,8 +141,9 @@ impl StartBy {
         let coin = self.coin_value.map(|value| value.within("nilai_koin", 0)).transpose()?;
         let params: [&(dyn ToSql + Sync); 8] = [&idmesin, &way, &width, &gap, &sense, &self.pulses.is_some(), &pulses, &coin];
         let row = tx.query_one(CHANGE, &params).await?;
-        let stored = Pulses { width_ms: row.try_get(0)?, gap_ms: row.try_get(1)?, n: row.try_get(2)?, sense_s: 1 };
-        if stored.are_valid() { Ok(()) } else { Err(TOO_LONG) }
+        let stored = Pulses { width_ms: row.try_get(1)?, gap_ms: row.try_get(2)?, n: row.try_get(3)?, sense_s: 1 };
+        let by_pulses = Cara::from_stored(row.try_get(0)?) == Cara::Pulsa;
+        if by_pulses && !stored.are_valid() { Err(TOO_LONG) } else { Ok(()) }
     }
 }
 
