@@ -486,8 +486,10 @@ impl Device {
 
     pub async fn heartbeat(&mut self) {
         let mut message = self.message();
-        if !self.coins.is_null() {
-            message["coins"] = self.coins.clone();
+        for (field, value) in [("sense", &self.sense), ("coins", &self.coins)] {
+            if !value.is_null() {
+                message[field] = value.clone();
+            }
         }
         self.send("hb", &message).await;
     }

@@ -6,8 +6,8 @@ use futures_util::future::join;
 use nyala_core::domain::timestamp::Timestamp;
 use serde_json::{Value, json};
 
-use super::Device;
 use super::pulses::CoinShop;
+use super::{Device, NIL};
 use crate::support::helpers::TestApp;
 use crate::support::shop::{PRICE, buy};
 
@@ -105,6 +105,21 @@ async fn a_machine_that_runs_on_coins_is_not_sold() {
     coins.sees(&mut device, false).await;
     app.until_machine(given, siti, "idle").await;
     assert_eq!(own().await, []);
+}
+
+#[actix_web::test]
+async fn a_level_that_only_a_heartbeat_tells_is_asked_for() {
+    let (coins, mut device) = CoinShop::with_sensor().await;
+    let CoinShop { app, given, siti, .. } = &coins;
+    for (runs, status) in [(true, "busy"), (false, "idle")] {
+        // The state report with the new level is lost.
+        device.sense = json!(runs);
+        device.heartbeat().await;
+        let asked = device.command().await;
+        assert_eq!((&asked["op"], &asked["cmd_id"]), (&json!("query"), &json!(NIL)));
+        device.state().await;
+        app.until_machine(given, siti, status).await;
+    }
 }
 
 #[actix_web::test]

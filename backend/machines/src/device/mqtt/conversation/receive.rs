@@ -32,8 +32,8 @@ impl Conversation {
                 true => self.on_state(state, now),
                 false => self.out.push(Effect::Dropped(DropReason::Stale)),
             },
-            DeviceMessage::Heartbeat(Heartbeat { stamp, .. }) => match self.accept(from, stamp, now) {
-                true => self.ask_for_the_time(now),
+            DeviceMessage::Heartbeat(heartbeat) => match self.accept(from, &heartbeat.stamp, now) {
+                true => self.on_heartbeat(heartbeat, now),
                 false => self.out.push(Effect::Dropped(DropReason::Stale)),
             },
         }
@@ -156,6 +156,15 @@ impl Conversation {
         }
         if first && self.open.as_ref().is_some_and(|open| !open.answered) {
             self.start_if_due(now);
+        }
+    }
+
+    /// A level that no state report had: that report was lost. The device is asked for another one, because a heartbeat does not say what runs.
+    fn on_heartbeat(&mut self, heartbeat: &Heartbeat, now: Timestamp) {
+        if heartbeat.sense.is_some() && heartbeat.sense != self.sensor.runs && !self.is_state_awaited(now) {
+            self.ask(now);
+        } else {
+            self.ask_for_the_time(now);
         }
     }
 

@@ -78,6 +78,12 @@ fn heartbeat(up_ms: i64) -> Do {
     Receive(1, DeviceMessage::Heartbeat(Heartbeat { stamp: stamp(1, 1, up_ms.cast_unsigned(), up_ms), ..Heartbeat::default() }))
 }
 
+/// A heartbeat of a board with a sensor.
+fn senses(up_ms: i64, sense: bool) -> Do {
+    let stamp = stamp(1, 1, up_ms.cast_unsigned(), up_ms);
+    Receive(1, DeviceMessage::Heartbeat(Heartbeat { stamp, sense: Some(sense), ..Heartbeat::default() }))
+}
+
 fn ack(up_ms: i64, n: u8, result: AckResult) -> Do {
     Receive(1, ack_at(Stamp { conn: None, ..stamp(1, 1, 0, up_ms) }, n, result))
 }
@@ -606,6 +612,20 @@ fn the_actor_receives_only_what_it_wants_of_an_idle_device() {
         // The device reports an unpaid cycle.
         (60, state(runs(60, 9, 60)), "runs 9 for 60000"),
         (70, state(idle(70, 9)), "free"),
+    ]);
+}
+
+#[test]
+fn a_level_that_no_state_report_had_is_asked_for() {
+    let sees = |up_ms, runs| state(State { sense: Some(runs), ..idle(up_ms, 0) });
+    history([
+        (0, Link(1), "here"),
+        (5, senses(5, true), ""),
+        (10, sees(10, true), "free, asks on 1"),
+        (30_000, senses(30_000, true), ""),
+        (60_000, senses(60_000, false), "asks on 1"),
+        (60_010, sees(60_010, false), "free"),
+        (90_000, senses(90_000, false), ""),
     ]);
 }
 
