@@ -122,6 +122,24 @@ async fn a_level_that_only_a_heartbeat_tells_is_asked_for() {
     }
 }
 
+/// The new board does not know the last purchase, so nothing that it says about runs is taken over until it was asked.
+#[actix_web::test]
+async fn a_board_without_a_sensor_ends_what_the_one_before_has_seen() {
+    let (coins, mut device) = CoinShop::with_sensor().await;
+    let CoinShop { app, given, siti, .. } = &coins;
+    let receipt = coins.bought(&mut device, 1).await;
+    device.waits(DURATION_S).await;
+    device.sense = json!(true);
+    device.ends("done").await;
+    app.until(&receipt, "FINISHED").await;
+    app.until_machine(given, siti, "busy").await;
+    let mut replaced = Device::subscribe(&app.clock, given, "esp").await;
+    (replaced.boot, replaced.can) = (2, json!(["pulse"]));
+    replaced.state().await;
+    coins.eventually("SELECT sense_sejak IS NULL FROM mesin", true).await;
+    assert_ne!(coins.tile().await["keadaan"], "jalan");
+}
+
 #[actix_web::test]
 async fn the_sensor_moves_the_end_of_a_run() {
     let (coins, mut device) = CoinShop::with_sensor().await;

@@ -43,7 +43,8 @@ ON CONFLICT (idmesin, jam) DO UPDATE SET putus_s = least(j.putus_s + EXCLUDED.pu
 /// What devices reported. $1 machines, $2 signals, $3 boots (NULL: not known), $4 whether that was the first boot that this server knows, which
 /// may be the stored one, $5 further boots, $6 connections, $7 and $8 versions, $9 last messages, $10 moments of the boots, $11 since when they are gone, $12 the
 /// hour, $13 this server in a cluster: only the server that a device was last connected to says that it is gone. $14 what they can, as one text,
-/// $15 why they booted, $16 lost messages.
+/// $15 why they booted, $16 lost messages. A board without a sensor ends what an earlier board's sensor has seen: its reports of what it runs may be
+/// held back, and another server knows of no change.
 const RECORD: &str = "
 WITH r AS (
     SELECT r.*, k.boot AS boot_dulu, $13::BIGINT IS NULL OR m.link_node = $13 AS di_sini
@@ -51,6 +52,9 @@ WITH r AS (
         $10::TIMESTAMPTZ[], $11::TIMESTAMPTZ[], $14::TEXT[], $15::TEXT[], $16::INT[])
         AS r (idmesin, rssi, boot, pertama, boots, sambung, fw, hw, terdengar_at, menyala_at, putus_sejak, bisa, reset, hilang)
     JOIN mesin m USING (idmesin) LEFT JOIN perangkat_kini k USING (idmesin)
+), unsensed AS (
+    UPDATE mesin SET sense_sejak = NULL FROM r
+    WHERE mesin.idmesin = r.idmesin AND sense_sejak IS NOT NULL AND NOT 'sense' = ANY(string_to_array(r.bisa, ' '))
 ), kini AS (
     INSERT INTO perangkat_kini AS k (idmesin, boot, rssi, fw, hw, terdengar_at, menyala_at, putus_sejak, bisa, bisa_sejak, reset)
     SELECT idmesin, boot, rssi, fw, hw, terdengar_at, menyala_at, CASE WHEN di_sini THEN putus_sejak END, string_to_array(bisa, ' '),
