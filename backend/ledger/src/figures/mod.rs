@@ -62,7 +62,7 @@ fn day(row: &Row) -> Result<usize, LedgerError> {
     usize::try_from(bucket - 1).map_err(LedgerError::internal)
 }
 
-/// What happened at a machine on a day: posts, refunds, or coins.
+/// What happened at a machine on a day: posts, refunds, coins, or pulses of tests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OfMachine {
     pub day: usize,
@@ -70,7 +70,7 @@ pub struct OfMachine {
     pub count: i64,
     /// Rupiah.
     pub amount: i64,
-    /// Who refunded, as the ledger has it; empty of posts and coins.
+    /// Who refunded, as the ledger has it; otherwise empty.
     pub by: String,
 }
 
@@ -83,6 +83,17 @@ WHERE l.kind IN ('hapus', 'refund') AND l.idoutlet = $1 AND l.created_at >= $3 A
 /// Refunds and deletions.
 pub async fn refunds(tx: &Transaction<'_>, days: Days<'_>) -> Result<Vec<OfMachine>, LedgerError> {
     days.read(tx, REFUNDS).await?.iter().map(of_machine).collect()
+}
+
+/// Found by the outlet's house account, which has no other purchases.
+const TESTED_PULSES: &str = "
+SELECT width_bucket(t.created_at, $2::TIMESTAMPTZ[]) AS day, t.idmesin, SUM(t.pulsa)::BIGINT, 0::BIGINT, ''
+FROM outlet o JOIN customer c ON c.idcustomer = o.idcustomer_uji JOIN snap_transaksi t ON t.id_customer_global = c.id_customer_global
+WHERE o.idoutlet = $1 AND t.uji AND t.durasi_s = 0 AND t.created_at >= $3 AND t.created_at < $4 GROUP BY day, t.idmesin";
+
+/// Pulses of tests, those that a device has refused, too.
+pub async fn tested_pulses(tx: &Transaction<'_>, days: Days<'_>) -> Result<Vec<OfMachine>, LedgerError> {
+    days.read(tx, TESTED_PULSES).await?.iter().map(of_machine).collect()
 }
 
 fn of_machine(row: &Row) -> Result<OfMachine, LedgerError> {

@@ -2,9 +2,11 @@
 
 use futures_util::future::join;
 use nyala_core::domain::id::MachineId;
+use nyala_core::figures::calendar::Day;
 use nyala_machines::device::sim::Mode;
 use serde_json::{Value, json};
 
+use super::figures::file;
 use crate::devices::Device;
 use crate::ops::operator::Scope;
 use crate::support::helpers::{Answer, TestApp};
@@ -207,5 +209,12 @@ async fn coin_pulses_are_tested_on_a_closed_machine_and_run_nothing() {
     test(json!({"pulsa": 1})).await.expect(409, "paling banyak 10 pulsa tes sehari");
     app.advance_s(24 * 3_600);
     test(json!({"pulsa": 5})).await.ok();
+
+    let report = app.ops_see(&key, "laporan/mesin").await.ok();
+    let (row, today) = (&report["baris"][0], Day::parse(report["dari"].as_str().unwrap()).unwrap());
+    assert_eq!((&row["tes_pulsa"], &row["siklus"]), (&json!(5), &json!(0)));
+    let (_, _, text) = file(&app, &key, &format!("laporan/mesin?dari={}", today.plus(-1))).await;
+    let (head, rows) = text.split_once("\r\n").unwrap();
+    assert!(head.ends_with(";menit_mati;tes_pulsa") && rows.ends_with(";15\r\n"), "{text}");
     app.assert_no_violation().await;
 }

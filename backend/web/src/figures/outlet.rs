@@ -21,6 +21,8 @@ pub struct ReportOutlet {
     pub closed: Option<(Timestamp, Option<Timestamp>)>,
     /// One of its boards counts coins.
     pub counts_coins: bool,
+    /// One of its machines is started by pulses.
+    pub has_pulses: bool,
 }
 
 impl ReportOutlet {
@@ -29,7 +31,8 @@ impl ReportOutlet {
     pub async fn read(tx: &Transaction<'_>, idoutlet: OutletId) -> Result<Self, DbError> {
         const OUTLET: &str = "
             SELECT idowner, zona, hari_mulai, dibuka_at, ditutup_sejak, ditutup_sampai,
-                EXISTS (SELECT FROM koin_seri JOIN mesin m USING (idmesin) WHERE m.idoutlet = outlet.idoutlet)
+                EXISTS (SELECT FROM koin_seri JOIN mesin m USING (idmesin) WHERE m.idoutlet = outlet.idoutlet),
+                EXISTS (SELECT FROM mesin m WHERE m.idoutlet = outlet.idoutlet AND m.cara = 'pulsa')
             FROM outlet WHERE idoutlet = $1";
         let stmt = tx.prepare_cached(OUTLET).await?;
         let row = tx.query_one(&stmt, &[&idoutlet]).await?;
@@ -43,6 +46,7 @@ impl ReportOutlet {
             opened_at: row.try_get(3)?,
             closed: since.map(|since| (since, until)),
             counts_coins: row.try_get(6)?,
+            has_pulses: row.try_get(7)?,
         })
     }
 }

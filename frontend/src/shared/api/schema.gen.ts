@@ -2929,6 +2929,11 @@ export interface components {
                     rupiah_koin: number;
                     /** Format: int64 */
                     siklus: number;
+                    /**
+                     * Format: int64
+                     * @description Pulses of its tests, as the limit of a day counts them.
+                     */
+                    tes_pulsa: number;
                 }[];
                 /** Format: date */
                 dari: string;
@@ -5505,6 +5510,11 @@ export interface components {
             rupiah_koin: number;
             /** Format: int64 */
             siklus: number;
+            /**
+             * Format: int64
+             * @description Pulses of its tests, as the limit of a day counts them.
+             */
+            tes_pulsa: number;
         };
         /** @description A use that started. */
         LaporanPemakaian: {

@@ -57,22 +57,36 @@ pub trait ReportRow {
     fn cells(&self) -> Vec<Cell<'_>>;
 }
 
-/// Columns about coins, which come last. They are in the files of outlets whose boards count coins.
-const COINS: [&str; 2] = ["koin", "rupiah_koin"];
+/// The columns, all of them last, that are only in the files of outlets with such machines.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Extras {
+    /// Boards count coins.
+    pub coins: bool,
+    /// Machines are started by pulses.
+    pub pulses: bool,
+}
 
-fn columns_of<R: ReportRow>(coins: bool) -> usize {
-    R::COLUMNS.iter().filter(|column| coins || !COINS.contains(column)).count()
+impl Extras {
+    fn have(self, column: &str) -> bool {
+        match column {
+            "koin" | "rupiah_koin" => self.coins,
+            "tes_pulsa" => self.pulses,
+            _ => true,
+        }
+    }
 }
 
 /// The line with the columns' names.
-pub fn header_of<R: ReportRow>(coins: bool) -> Result<String, AppError> {
-    lines([&R::COLUMNS[..columns_of::<R>(coins)]])
+pub fn header_of<R: ReportRow>(extras: Extras) -> Result<String, AppError> {
+    lines([R::COLUMNS.iter().filter(|column| extras.have(column))])
 }
 
 /// Rows as lines.
-pub fn lines_of<R: ReportRow>(rows: &[R], calendar: &Calendar, coins: bool) -> Result<String, AppError> {
-    let columns = columns_of::<R>(coins);
-    lines(rows.iter().map(|row| row.cells().iter().take(columns).map(|cell| cell.written(calendar)).collect::<Vec<_>>()))
+pub fn lines_of<R: ReportRow>(rows: &[R], calendar: &Calendar, extras: Extras) -> Result<String, AppError> {
+    lines(rows.iter().map(|row| {
+        let cells = R::COLUMNS.iter().zip(row.cells()).filter(|(column, _)| extras.have(column));
+        cells.map(|(_, cell)| cell.written(calendar)).collect::<Vec<_>>()
+    }))
 }
 
 /// Records as lines.
@@ -133,7 +147,7 @@ mod tests {
     #[test]
     fn hostile_texts_are_texts_and_numbers_stay_bare() {
         let calendar = Calendar { zone: Zone::default(), start: ClockTime::parse("00:00").unwrap() };
-        let written = |cell: Cell<'static>| lines_of(&[Row(vec![cell, Cell::Number(-5)])], &calendar, false).unwrap();
+        let written = |cell: Cell<'static>| lines_of(&[Row(vec![cell, Cell::Number(-5)])], &calendar, Extras::default()).unwrap();
         for (text, expected) in [
             ("Cuci 01", "Cuci 01;-5\r\n"),
             ("=1+1", "'=1+1;-5\r\n"),
@@ -153,6 +167,6 @@ mod tests {
         }
         assert_eq!(written(Cell::Time(Timestamp::from_ms(0))), "1970-01-01 07:00:00;-5\r\n");
         assert_eq!(written(Cell::Empty), ";-5\r\n");
-        assert_eq!(header_of::<Row>(false).unwrap(), "a;b\r\n");
+        assert_eq!(header_of::<Row>(Extras::default()).unwrap(), "a;b\r\n");
     }
 }

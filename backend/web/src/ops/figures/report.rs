@@ -14,10 +14,11 @@ use nyala_store::db::Store;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::csv::{self, ReportRow};
+use super::csv::{self, Extras, ReportRow};
 use super::period::{Asked, DaysAsked, snapshot};
 use super::rows::{Harian, LaporanMesin, LaporanQris, LaporanSaldo, LaporanShift};
 use super::sums;
+use crate::figures::outlet::ReportOutlet;
 use crate::http::answer::{self, Answer, Empty};
 use crate::http::error::AppError;
 use crate::ops::people::key::Minimal;
@@ -115,8 +116,9 @@ async fn answer_with<R: ReportRow + Serialize>(
     if format == ReportFormat::Json {
         return Ok(answer::ok(Laporan { dari: period.first, sampai: period.last, baris, lanjut: None }));
     }
-    let (calendar, coins) = (&asked.outlet.calendar, asked.outlet.counts_coins);
-    let text = csv::BOM.to_owned() + &csv::header_of::<R>(coins)? + &csv::lines_of(&baris, calendar, coins)?;
+    let ReportOutlet { calendar, counts_coins: coins, has_pulses: pulses, .. } = &asked.outlet;
+    let extras = Extras { coins: *coins, pulses: *pulses };
+    let text = csv::BOM.to_owned() + &csv::header_of::<R>(extras)? + &csv::lines_of(&baris, calendar, extras)?;
     let name = csv::file_name(name, asked.outlet.idoutlet, period);
     Ok(csv::download(&name, stream::iter([Ok(Bytes::from(text))])))
 }

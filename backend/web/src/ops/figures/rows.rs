@@ -81,6 +81,8 @@ report_row! {
         koin: i64 => number,
         /// What they were worth when they were counted.
         rupiah_koin: i64 => number,
+        /// Pulses of its tests, as the limit of a day counts them.
+        tes_pulsa: i64 => number,
     }
 }
 

@@ -93,7 +93,11 @@ pub async fn mesin(tx: &Transaction<'_>, asked: &Asked, now: Timestamp) -> Resul
         *coins.entry(counted.idmesin).or_insert(0) += counted.count;
         *coins_worth.entry(counted.idmesin).or_insert(0) += counted.amount;
     }
-    let has_figures = |id: &MachineId| revenue.contains_key(id) || coins.contains_key(id);
+    let mut tested = HashMap::new();
+    for test in figures::tested_pulses(tx, asked.days()).await? {
+        *tested.entry(test.idmesin).or_insert(0) += test.count;
+    }
+    let has_figures = |id: &MachineId| [&revenue, &coins, &tested].iter().any(|counts| counts.contains_key(id));
     let rows = machines.into_iter().filter(|machine| machine.active || has_figures(&machine.idmesin));
     let of = |counts: &HashMap<MachineId, i64>, id| counts.get(&id).copied().unwrap_or_default();
     Ok(rows
@@ -107,6 +111,7 @@ pub async fn mesin(tx: &Transaction<'_>, asked: &Asked, now: Timestamp) -> Resul
             menit_mati: of(&down, machine.idmesin),
             koin: of(&coins, machine.idmesin),
             rupiah_koin: of(&coins_worth, machine.idmesin),
+            tes_pulsa: of(&tested, machine.idmesin),
         })
         .collect())
 }

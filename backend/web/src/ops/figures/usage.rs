@@ -10,7 +10,7 @@ use nyala_ledger::figures::is_customers;
 use nyala_store::db::Store;
 use tokio_postgres::Row;
 
-use super::csv;
+use super::csv::{self, Extras};
 use super::period::{DaysAsked, snapshot};
 use super::report::{FormatAsked, Laporan, ReportFormat};
 use super::rows::LaporanPemakaian;
@@ -107,7 +107,7 @@ pub async fn pemakaian(
     let name = csv::file_name("pemakaian", uses.idoutlet, period);
     // The first rows are read before the answer begins, so that a refusal of the database is one.
     let first = uses.page(0, CHUNK).await?;
-    let head = csv::BOM.to_owned() + &csv::header_of::<LaporanPemakaian>(false)?;
+    let head = csv::BOM.to_owned() + &csv::header_of::<LaporanPemakaian>(Extras::default())?;
     let chunks = stream::try_unfold(Some((Some(first), 0)), move |state| {
         let uses = uses.clone();
         async move {
@@ -119,6 +119,7 @@ pub async fn pemakaian(
             Ok::<_, AppError>(Some((rows, next.map(|after| (None, after)))))
         }
     });
-    let lines = chunks.and_then(move |rows| std::future::ready(csv::lines_of(&rows, &calendar, false).map(Bytes::from)));
+    let lines =
+        chunks.and_then(move |rows| std::future::ready(csv::lines_of(&rows, &calendar, Extras::default()).map(Bytes::from)));
     Ok::<HttpResponse, AppError>(csv::download(&name, stream::once(std::future::ready(Ok(Bytes::from(head)))).chain(lines)))
 }
