@@ -75,6 +75,12 @@ impl Terminal {
         }
     }
 
+    /// The machine that a file with a device's key is for.
+    fn machine(&self, file: &str) -> i64 {
+        let login: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(self.folder.join(file)).unwrap()).unwrap();
+        login["idmesin"].as_i64().unwrap()
+    }
+
     async fn until_relay(&self, is: &str) {
         let file = self.folder.join("mesin.relay");
         let there = async {
@@ -112,12 +118,24 @@ async fn buy(site: &Site, idmesin: i64, receipt: &str) {
         .expect(200, "Mesin Berhasil dinyalakan");
 }
 
+/// Waits until the database says that this is so.
+async fn until(site: &Site, sql: &str) {
+    let is_so = async {
+        while !site.db.query_one(sql, &[]).await.unwrap().get::<_, bool>(0) {
+            sleep(LOOK_EVERY).await;
+        }
+    };
+    timeout(PATIENCE, is_so).await.unwrap_or_else(|_| panic!("{sql} does not become true"));
+}
+
 #[actix_web::test]
 async fn the_first_machine_washes_as_its_page_says() {
     let (mut site, port) = (Site::new().await, free_port().unwrap().to_string());
     site.start_with(&[("NYALA__DEV__SEED_DEMO", "true"), ("NYALA__MQTT__PORT", &port)]).await;
     let blocks: Vec<String> = PAGE.split("```sh\n").skip(1).map(|rest| rest.split("```").next().unwrap().to_owned()).collect();
-    let [build, key, on, money, sticker, looks, plug, off] = &blocks[..] else { panic!("the page has other blocks: {blocks:?}") };
+    let [build, key, on, money, sticker, looks, plug, off, coin_key, coin_on, press, coin, coin_off] = &blocks[..] else {
+        panic!("the page has other blocks: {blocks:?}")
+    };
     let mut terminal = Terminal::open(&site, port.parse().unwrap());
     // A build may take long without output.
     let mut terminal = spawn_blocking({
@@ -131,9 +149,7 @@ async fn the_first_machine_washes_as_its_page_says() {
     })
     .await
     .unwrap();
-    let login: serde_json::Value =
-        serde_json::from_str(&std::fs::read_to_string(terminal.folder.join("mesin.json")).unwrap()).unwrap();
-    let idmesin = login["idmesin"].as_i64().unwrap();
+    let idmesin = terminal.machine("mesin.json");
     terminal.paste(money);
     terminal.paste(sticker);
     assert!(terminal.folder.join("stiker.png").is_file());
@@ -151,5 +167,18 @@ async fn the_first_machine_washes_as_its_page_says() {
     assert_eq!(runs, 1);
     let output = terminal.paste(off);
     assert!(output.iter().any(|line| line == "0"), "{output:?}");
+
+    terminal.paste(&coin_key.replace("127.0.0.1:8080", site.address()));
+    let output = terminal.paste(coin_on);
+    terminal.until_printed("connected", output);
+    until(&site, "SELECT EXISTS (SELECT FROM perangkat_kini JOIN koin_seri USING (idmesin) WHERE 'pulse' = ANY(bisa))").await;
+    buy(&site, terminal.machine("koin.json"), "SLF000000000000002").await;
+    terminal.until_printed("pulses: 1", Vec::new());
+    assert_eq!(std::fs::read_to_string(terminal.folder.join("mesin.pulsa")).unwrap().trim(), "0");
+    terminal.paste(press);
+    until(&site, "SELECT COALESCE(sense AND tambah_s > 0, FALSE) FROM snap_transaksi WHERE no_nota = 'SLF000000000000002'").await;
+    terminal.paste(coin);
+    until(&site, "SELECT jumlah = 1 FROM koin_seri").await;
+    terminal.paste(coin_off);
     site.assert_sound().await;
 }
