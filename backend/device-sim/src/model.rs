@@ -141,11 +141,17 @@ impl Device {
     }
 
     /// Content for the flash: the device's memory when the last [`Act::Save`] was decided. After a power cut, a run continues with the
-    /// rest that it had then.
+    /// rest that it had then, and coins that have fallen since are lost.
     pub fn journal(&self) -> DeviceMemory {
         let mut journal = self.memory.clone();
+        journal.coins = self.saved_coins;
         journal.count_from(Timestamp::from_ms(self.saved_ms));
         journal
+    }
+
+    /// Coins that it has counted, also those that are not on flash.
+    pub const fn coins(&self) -> u32 {
+        self.memory.coins
     }
 
     /// Sets whether the machine is faulty; a faulty one refuses every start.

@@ -183,7 +183,7 @@ impl Fleet {
             "connected": member.stage == super::member::Stage::Live,
             "starts": member.starts,
             "sense": member.machine.level(member.faults, self.now),
-            "coins": member.model.journal().coins,
+            "coins": member.model.coins(),
             "run": run.map(|run| json!({"cmd_id": run.cmd_id, "sisa_s": (run.left_ms + 999) / 1000})),
         }))
     }

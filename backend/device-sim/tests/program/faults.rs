@@ -213,3 +213,16 @@ fn a_stuck_sensor_refuses_pulses_and_coins_are_counted() {
     assert!(program.ask("run 7")["coins"].as_i64().unwrap() >= coins);
     assert_eq!(pulse(&mut device), "refused");
 }
+
+/// The first coin of a boot is on flash at once, and the others a minute later.
+#[test]
+fn coins_that_are_not_on_flash_are_lost_with_the_power() {
+    let server = Server::start();
+    let mut program = Program::one(&server, &["--coins", "36000"]);
+    server.log_in();
+    while program.ask("run 7")["coins"].as_i64().unwrap() < 4 {}
+    program.order("fault 7 reboot");
+    program.order("heal 7");
+    let counted = server.log_in().state["coins"].as_i64().unwrap();
+    assert!((1..=2).contains(&counted), "{counted}");
+}
