@@ -338,6 +338,7 @@ impl World<Mqtt> {
                     }
                     if is_cut {
                         self.note("power lost at a save");
+                        self.devices.washer.gone_at = Some(now);
                         return self.power_cut(machine);
                     }
                 }
@@ -410,6 +411,7 @@ impl World<Mqtt> {
             return;
         }
         self.note(if is_old { "old board" } else { "new board" });
+        self.devices.washer.gone_at = Some(self.now);
         self.drop_line(COIN_MACHINE, 0, false);
         self.power_goes(COIN_MACHINE, 0, true);
         self.devices.machines[COIN_MACHINE].bodies[0].is_old = is_old;

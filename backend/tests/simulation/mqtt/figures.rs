@@ -8,7 +8,7 @@ use nyala_core::purchase::state::PurchaseState;
 use nyala_core::purchase::step::Change;
 use uuid::Uuid;
 
-use super::super::store::PurchaseRow;
+use super::super::store::{COIN_MACHINE, PurchaseRow};
 use super::super::world::{MACHINES, World};
 use super::connection::LATENCY_MS;
 use super::talk::SHOWN_MS;
@@ -153,8 +153,10 @@ impl World<Mqtt> {
             change,
             Change::Run { .. } | Change::RunAndFinish { .. } | Change::Refuse | Change::Cut | Change::Expire | Change::GiveUp
         );
-        // Power that is lost in the pulses may be away for long.
-        let was_cut = self.devices.washer.cut.contains(&self.store.purchase(purchase).cmd_id);
+        // Power that is lost in the pulses or at a save may be away for long, and so may a board that is replaced.
+        let p = self.store.purchase(purchase);
+        let gone_at = self.devices.washer.gone_at.filter(|_| p.order.machine == COIN_MACHINE);
+        let was_cut = self.devices.washer.cut.contains(&p.cmd_id) || gone_at >= Some(p.created_at);
         // Histories in which devices are silent for very long have long holds by design.
         if decides && !was_cut && !self.devices.silences {
             let held_ms = self.store.purchase(purchase).created_at.ms_until(self.now);

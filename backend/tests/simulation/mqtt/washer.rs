@@ -53,6 +53,8 @@ pub struct Washer {
     followed: Option<(Uuid, i64)>,
     /// A run that another cycle has used, and that was not over when this one began.
     used: Option<Uuid>,
+    /// When its board last lost power at a save, or was replaced.
+    pub gone_at: Option<Timestamp>,
     pub coins: Coins,
 }
 
