@@ -47,3 +47,22 @@ test('a customer who leaves the door open is told, and the countdown begins anew
     await stop()
   }
 })
+
+test('a machine that runs without a purchase is shown as one that the app did not start', async ({
+  page,
+}) => {
+  const { idoutlet } = await openBoard(page)
+  const { id } = await ops<{ id: number }>('mesin', {
+    idoutlet,
+    nama: 'Koin 09',
+    driver: 'mqtt',
+    cara: 'pulsa',
+  })
+  const stop = playDevice(id, '--sensor', '--fault', 'stuck-sensor')
+  try {
+    const tile = page.locator('[data-machine]').filter({ hasText: 'Koin 09' })
+    await expect(tile).toContainText('Jalan tanpa aplikasi', { timeout: 60_000 })
+  } finally {
+    await stop()
+  }
+})

@@ -76,36 +76,36 @@ test('pulses of a closed coin machine are tested, and its timings are changed', 
   await expect(part(page, 'Siklus')).toContainText('0 dari 1')
   await expect(part(page, 'Siklus')).not.toContainText('Saatnya servis.')
   await expect(inPanel(page, 'Tutup mesin')).toBeVisible()
-  for (const name of ['Tes pulsa', 'Tes 60 detik', 'Ubah waktu pulsa'])
+  for (const name of ['Tes pulsa koin', 'Tes 60 detik', 'Ubah waktu pulsa koin'])
     await expect(inPanel(page, name)).toHaveCount(0)
   await ops(`mesin/${id}/tutup`, { alasan: 'koin macet' })
-  await inPanel(page, 'Tes pulsa').press('Enter')
-  const count = panel(page).getByLabel('Jumlah pulsa')
+  await inPanel(page, 'Tes pulsa koin').press('Enter')
+  const count = panel(page).getByLabel('Jumlah pulsa koin')
   await count.fill('6')
-  await inPanel(page, 'Kirim pulsa').press('Enter')
+  await inPanel(page, 'Kirim pulsa koin').press('Enter')
   await expect(panel(page)).toContainText('Tulis 1 sampai 5')
   await count.fill('3')
-  await inPanel(page, 'Kirim pulsa').press('Enter')
+  await inPanel(page, 'Kirim pulsa koin').press('Enter')
   await expect(page.getByText('Pulsa tes Mesin 07 terkirim.')).toBeVisible()
   await expect(part(page, 'Riwayat')).toContainText('Tes 3 pulsa selesai')
   await expect(part(page, 'Siklus')).toContainText('0 dari 1')
   // No more than ten a day: the server's sentence is shown where the pulses are sent.
   await ops(`mesin/${id}/uji`, { pulsa: 5 })
-  await inPanel(page, 'Tes pulsa').press('Enter')
+  await inPanel(page, 'Tes pulsa koin').press('Enter')
   await count.fill('5')
-  await inPanel(page, 'Kirim pulsa').press('Enter')
+  await inPanel(page, 'Kirim pulsa koin').press('Enter')
   await expect(panel(page).getByRole('alert')).toContainText(/10 pulsa tes sehari/)
   await inPanel(page, 'Kembali').press('Enter')
 
-  await inPanel(page, 'Ubah waktu pulsa').press('Enter')
-  const gap = panel(page).getByLabel('Jeda antar pulsa, milidetik')
+  await inPanel(page, 'Ubah waktu pulsa koin').press('Enter')
+  const gap = panel(page).getByLabel('Jeda antar pulsa koin, milidetik')
   await expect(gap).toHaveValue('100')
   await gap.fill('0')
   await inPanel(page, 'Simpan waktu').press('Enter')
   await expect(panel(page)).toContainText('Tulis 1 sampai 5999')
   await gap.fill('150')
   await inPanel(page, 'Simpan waktu').press('Enter')
-  await expect(page.getByText('Waktu pulsa Mesin 07 disimpan.')).toBeVisible()
+  await expect(page.getByText('Waktu pulsa koin Mesin 07 disimpan.')).toBeVisible()
   await ops(`mesin/${id}/buka`, {})
   const customer = await newCustomer()
   await topUp(customer, idoutlet, 50_000)
@@ -201,7 +201,7 @@ for (const [width, height] of SIZES) {
       const device = beside.getByRole('region', { name: 'Perangkat' })
       for (const text of [
         'Terdengar',
-        'Papan ini tidak bisa mengirim pulsa. Pasang firmware baru.',
+        'Papan ini tidak bisa mengirim pulsa koin. Pasang firmware baru.',
         'hitung koin',
         'tegangan listrik turun',
         '12 hari ini, 40 dalam 7 hari',

@@ -39,7 +39,7 @@ export function Shell({ path, session }: { path: string; session: Session }) {
   useIdleLock(session, wall)
   useWallLock(wall)
   const sells = useSells()
-  useScanLeads(sells)
+  useScanLeads(sells, session.petugas.role)
   useEffect(() => {
     void fetchScreens()
     fetchParts()
@@ -77,15 +77,16 @@ function useOnlyZone(): string {
 }
 
 /** A scanned customer's code leads to the till from every screen. */
-function useScanLeads(sells: boolean): void {
+function useScanLeads(sells: boolean, role: string): void {
   const waiting = useScans((state) => state.waiting)
   useEffect(() => {
     if (waiting === null) return
     if (sells && isCustomerCode(waiting)) return navigate(paths.till)
     useScans.getState().take()
-    if (!sells) notify.info('Isi saldo hanya lewat tablet yang dipasang di outlet.')
+    if (role === TECHNICIAN) notify.info('Teknisi tidak melayani pelanggan. Isi saldo lewat kasir.')
+    else if (!sells) notify.info('Isi saldo hanya lewat tablet yang dipasang di outlet.')
     else notify.info('Itu stiker mesin. Pindai kode pelanggan.')
-  }, [sells, waiting])
+  }, [sells, role, waiting])
 }
 
 /** With more entries, the scan button included, a phone's bar has only icons. */

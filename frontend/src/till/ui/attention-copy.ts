@@ -54,7 +54,7 @@ export function entryText(
     case 'cadangan':
       return `Cadangan data terlambat ${since}.`
     case 'papan_lama':
-      return `Papan tidak bisa mengirim pulsa, jadi mesin offline ${since}. Pasang firmware baru.`
+      return `Papan tidak bisa mengirim pulsa koin, jadi mesin offline ${since}. Pasang firmware baru.`
     default:
       return `Perlu diperiksa ${since}.`
   }

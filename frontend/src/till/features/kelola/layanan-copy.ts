@@ -25,7 +25,7 @@ export const layanan = {
   sizeHint: 'Boleh kosong: semua ukuran. Misalnya 14 kg.',
   pulses: 'Pulsa koin',
   pulsesHint: 'Hanya untuk mesin yang menyala dengan pulsa koin. Biasanya 1.',
-  pulsesWrong: 'Tulis 1 sampai 20 pulsa',
+  pulsesWrong: 'Tulis 1 sampai 20 pulsa koin',
   nameMissing: 'Tulis nama layanan',
   priceMissing: 'Tulis harganya',
   priceTooHigh: 'Harga paling banyak Rp 20.000.000',

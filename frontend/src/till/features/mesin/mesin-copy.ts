@@ -5,7 +5,7 @@ import { clockThere, momentThere } from '@/till/lib/page/zone-clock'
 const at = (instant: string, zone: string) => momentThere(Date.parse(instant), zone, Date.now())
 
 /** What a board can, beside closing a relay. */
-const ABILITIES: Record<string, string> = { pulse: 'pulsa', sense: 'sensor', coin: 'hitung koin' }
+const ABILITIES: Record<string, string> = { pulse: 'pulsa koin', sense: 'sensor', coin: 'hitung koin' }
 
 /** Why a board booted. */
 const BOOT_REASONS: Record<string, string> = {
@@ -51,6 +51,8 @@ export const mesinCopy = {
   stateSince: (since: string, zone: string) => ` sejak ${at(since, zone)}`,
   since: (since: string, zone: string) => at(since, zone),
   unpaidRun: 'Jalan tanpa bayar',
+  /** Its sensor sees it run: it was started with coins, or at its own buttons. */
+  ranByItself: 'Jalan tanpa aplikasi',
   closedAfter: 'lalu ditutup',
 
   panelClose: 'Tutup rincian',
@@ -84,20 +86,20 @@ export const mesinCopy = {
   test: 'Tes 60 detik',
   testWhat: (nama: string) => `Tes ${nama} selama 60 detik.`,
   tested: (nama: string) => `${nama} menyala untuk tes.`,
-  pulses: 'Tes pulsa',
-  pulsesBody: 'Mesin menerima pulsa seperti koin. Paling banyak 10 sehari.',
-  pulsesCount: 'Jumlah pulsa',
-  pulsesSend: 'Kirim pulsa',
+  pulses: 'Tes pulsa koin',
+  pulsesBody: 'Mesin menerima pulsa ini seperti koin. Paling banyak 10 sehari.',
+  pulsesCount: 'Jumlah pulsa koin',
+  pulsesSend: 'Kirim pulsa koin',
   pulsesWhat: (nama: string, n: number) => `Kirim ${n} pulsa tes ke ${nama}.`,
   pulsesDone: (nama: string) => `Pulsa tes ${nama} terkirim.`,
-  timings: 'Ubah waktu pulsa',
-  width: 'Lebar pulsa, milidetik',
-  gap: 'Jeda antar pulsa, milidetik',
+  timings: 'Ubah waktu pulsa koin',
+  width: 'Lebar pulsa koin, milidetik',
+  gap: 'Jeda antar pulsa koin, milidetik',
   still: 'Selesai setelah diam, detik',
   outOfRange: (most: number) => `Tulis 1 sampai ${most}`,
   timingsSave: 'Simpan waktu',
-  timingsWhat: (nama: string) => `Ubah waktu pulsa ${nama}.`,
-  timingsDone: (nama: string) => `Waktu pulsa ${nama} disimpan.`,
+  timingsWhat: (nama: string) => `Ubah waktu pulsa koin ${nama}.`,
+  timingsDone: (nama: string) => `Waktu pulsa koin ${nama} disimpan.`,
   noteService: 'Catat servis',
   serviceWhat: (nama: string) => `Catat servis ${nama}.`,
   serviced: (nama: string) => `Servis ${nama} dicatat.`,
@@ -132,7 +134,7 @@ export const mesinCopy = {
   reconnects: 'Sambung ulang hari ini',
   can: 'Bisa',
   abilities: (all: readonly string[]) => all.map((one) => ABILITIES[one] ?? one).join(', ') || 'relai saja',
-  oldBoard: 'Papan ini tidak bisa mengirim pulsa. Pasang firmware baru.',
+  oldBoard: 'Papan ini tidak bisa mengirim pulsa koin. Pasang firmware baru.',
   bootWhy: 'Menyala karena',
   bootReason: (reason: string) => BOOT_REASONS[reason] ?? reason,
   missed: 'Pesan hilang',

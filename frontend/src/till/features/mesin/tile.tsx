@@ -115,12 +115,18 @@ function markOf({ keadaan }: Tile, left_s: number | null) {
 }
 
 /** The last line of a tile: what the mark above does not say. */
-export function detailOf({ keadaan, layanan, sejak, ditutup }: Tile, zone: string): string {
+export function detailOf({ keadaan, layanan, sejak, ends_at, ditutup }: Tile, zone: string): string {
   switch (lookOf(keadaan)) {
     case 'siap':
       return sejak === null ? '' : mesinCopy.doneAt(sejak, zone)
     case 'jalan':
-      return [layanan ?? mesinCopy.unpaidRun, ditutup && mesinCopy.closedAfter].filter(Boolean).join(', ')
+      // A run that a device reports has an end; one that only a sensor sees has none.
+      return [
+        layanan ?? (ends_at === null ? mesinCopy.ranByItself : mesinCopy.unpaidRun),
+        ditutup && mesinCopy.closedAfter,
+      ]
+        .filter(Boolean)
+        .join(', ')
     case 'ditutup':
       return [stateName(keadaan), ditutup?.alasan].filter(Boolean).join(', ')
     case 'offline':
