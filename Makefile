@@ -137,7 +137,7 @@ test-e2e: test-build app postgres
 	@chromium=$$(scripts/chromium) && NYALA_BIN=$(TARGET)/debug/nyala CHROMIUM_PATH=$$chromium npm --prefix frontend run e2e
 
 phones: test-build app postgres
-	@chromium=$$(scripts/chromium) && PHONES=all NYALA_BIN=$(TARGET)/debug/nyala CHROMIUM_PATH=$$chromium npm --prefix frontend run e2e -- phones.spec $$(cd frontend/e2e && grep -l SIZES *.spec.ts)
+	@chromium=$$(scripts/chromium) && PHONES=all NYALA_BIN=$(TARGET)/debug/nyala CHROMIUM_PATH=$$chromium npm --prefix frontend run e2e -- $$(cd frontend/e2e && grep -lE 'SIZES|lookAtSizes' *.spec.ts)
 
 lint: app-packages
 	@scripts/links

@@ -1,9 +1,9 @@
 import type { Page } from '@playwright/test'
 import { newCustomer, ops, topUp } from './support/api.ts'
 import { expectFineScreen } from './support/axe.ts'
-import { look } from './support/look.ts'
+import { lookAtSizes } from './support/look.ts'
 import { dialog, openManagement, readOps, said } from './support/manage.ts'
-import { SIZES } from './support/sizes.ts'
+import { PHONE } from './support/sizes.ts'
 import { expect, test } from './support/test.ts'
 import { button, type Shop, TABLET } from './support/till.ts'
 
@@ -144,25 +144,23 @@ test('a customer is found by number, with the accounts and the history in sight'
   await expectFineScreen(page)
 })
 
-for (const [width, height] of SIZES) {
-  test(`keys, audit and customers at ${width}×${height}`, async ({ page }) => {
-    await page.setViewportSize({ width, height })
-    const { idoutlet } = await openAccess(page)
-    await ops('kunci', { nama: 'Pembukuan CV Sumber Makmur Abadi Sejahtera', role: 'kasir', idoutlet })
-    await page.reload()
-    await expect(page.getByText('Pembukuan CV', { exact: false }).first()).toBeVisible()
-    await expect(page.getByRole('button', { name: /Kunci API dibuat/ })).toBeVisible()
-    await look(page, 'akses')
-    await page.getByRole('button', { name: /Kunci API dibuat/ }).press('Enter')
-    await look(page, 'audit-satu')
-    await page.keyboard.press('Escape')
-    await button(page, 'Pelanggan').press('Enter')
-    await look(page, 'pelanggan-cari')
-    const siti = await newCustomer('Siti Rahma')
-    for (const amount of [50_000, 20_000, 10_000]) await topUp(siti, idoutlet, amount)
-    await page.getByLabel('Nomor WhatsApp').fill(`0${siti.telp}`)
-    await page.keyboard.press('Enter')
-    await expect(page.getByRole('region', { name: 'Riwayat' })).toContainText('+Rp 50.000')
-    await look(page, 'pelanggan')
-  })
-}
+test('keys, audit and customers look well at each size', async ({ page }) => {
+  await page.setViewportSize(PHONE)
+  const { idoutlet } = await openAccess(page)
+  await ops('kunci', { nama: 'Pembukuan CV Sumber Makmur Abadi Sejahtera', role: 'kasir', idoutlet })
+  await page.reload()
+  await expect(page.getByText('Pembukuan CV', { exact: false }).first()).toBeVisible()
+  await expect(page.getByRole('button', { name: /Kunci API dibuat/ })).toBeVisible()
+  await lookAtSizes(page, 'akses')
+  await page.getByRole('button', { name: /Kunci API dibuat/ }).press('Enter')
+  await lookAtSizes(page, 'audit-satu')
+  await page.keyboard.press('Escape')
+  await button(page, 'Pelanggan').press('Enter')
+  await lookAtSizes(page, 'pelanggan-cari')
+  const siti = await newCustomer('Siti Rahma')
+  for (const amount of [50_000, 20_000, 10_000]) await topUp(siti, idoutlet, amount)
+  await page.getByLabel('Nomor WhatsApp').fill(`0${siti.telp}`)
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('region', { name: 'Riwayat' })).toContainText('+Rp 50.000')
+  await lookAtSizes(page, 'pelanggan')
+})

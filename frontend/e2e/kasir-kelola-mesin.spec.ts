@@ -2,10 +2,10 @@ import type { Page } from '@playwright/test'
 import { newCustomer, newMachine, ops, topUp } from './support/api.ts'
 import { expectFineScreen } from './support/axe.ts'
 import { buy } from './support/buy.ts'
-import { look } from './support/look.ts'
+import { lookAtSizes } from './support/look.ts'
 import { card, dialog, openManagement, readOps, said } from './support/manage.ts'
 import { readQr } from './support/qr.ts'
-import { SIZES } from './support/sizes.ts'
+import { PHONE } from './support/sizes.ts'
 import { expect, test } from './support/test.ts'
 import { button, type Shop, TABLET } from './support/till.ts'
 
@@ -300,55 +300,53 @@ test('a supervisor adds a package, changes it, stops selling it and sells it aga
   ])
 })
 
-for (const [width, height] of SIZES) {
-  test(`machines and packages at ${width}×${height}`, async ({ page }) => {
-    await page.setViewportSize({ width, height })
-    const { idoutlet } = await openMachines(page)
-    await ops('mesin/bulk', { idoutlet, jumlah: 8, awalan: 'Cuci', angka: 2, ukuran: '8 kg' })
-    await ops('mesin/bulk', { idoutlet, jumlah: 6, awalan: 'Pengering', angka: 2, driver: 'mqtt' })
-    await page.reload()
-    await expect(card(page, /Pengering 06/)).toBeVisible()
-    await look(page, 'mesin')
-    await button(page, 'Ubah urutan').press('Enter')
-    await look(page, 'mesin-urut')
-    await page.keyboard.press('Escape')
-    await button(page, 'Tambah mesin').press('Enter')
-    const form = dialog(page, 'Mesin baru')
-    await form.getByLabel('Berapa mesin').fill('6')
-    await form.getByLabel('Awal nama').fill('Setrika')
-    await look(page, 'mesin-baru')
-    await page.keyboard.press('Escape')
-    await dialog(page, 'Buang yang sudah diisi?').getByRole('button', { name: 'Buang' }).press('Enter')
-    await card(page, /Pengering 01/)
-      .getByRole('button')
-      .press('Enter')
-    const one = dialog(page, 'Pengering 01')
-    await expect(one.getByRole('button', { name: 'Buat kunci alat' })).toBeVisible()
-    await look(page, 'mesin-ubah')
-    await one.getByRole('button', { name: 'Buat kunci alat' }).press('Enter')
-    await expect(dialog(page, 'Kunci alat Pengering 01').getByRole('img').locator('path')).toHaveAttribute(
-      'd',
-      /^M/,
-    )
-    await look(page, 'mesin-kunci')
-    await page.keyboard.press('Escape')
-    await button(page, 'Paket').press('Enter')
-    await expect(button(page, 'Tambah paket')).toBeVisible()
-    await look(page, 'paket-kosong')
-    await ops('paket', {
-      idoutlet,
-      nama: 'Paket Keluarga',
-      harga: 200_000,
-      quota: 225_000,
-      berlaku_hari: 180,
-    })
-    await page.reload()
-    await card(page, /Keluarga/)
-      .getByRole('button')
-      .press('Enter')
-    await look(page, 'paket-ubah')
+test('machines and packages look well at each size', async ({ page }) => {
+  await page.setViewportSize(PHONE)
+  const { idoutlet } = await openMachines(page)
+  await ops('mesin/bulk', { idoutlet, jumlah: 8, awalan: 'Cuci', angka: 2, ukuran: '8 kg' })
+  await ops('mesin/bulk', { idoutlet, jumlah: 6, awalan: 'Pengering', angka: 2, driver: 'mqtt' })
+  await page.reload()
+  await expect(card(page, /Pengering 06/)).toBeVisible()
+  await lookAtSizes(page, 'mesin')
+  await button(page, 'Ubah urutan').press('Enter')
+  await lookAtSizes(page, 'mesin-urut')
+  await page.keyboard.press('Escape')
+  await button(page, 'Tambah mesin').press('Enter')
+  const form = dialog(page, 'Mesin baru')
+  await form.getByLabel('Berapa mesin').fill('6')
+  await form.getByLabel('Awal nama').fill('Setrika')
+  await lookAtSizes(page, 'mesin-baru')
+  await page.keyboard.press('Escape')
+  await dialog(page, 'Buang yang sudah diisi?').getByRole('button', { name: 'Buang' }).press('Enter')
+  await card(page, /Pengering 01/)
+    .getByRole('button')
+    .press('Enter')
+  const one = dialog(page, 'Pengering 01')
+  await expect(one.getByRole('button', { name: 'Buat kunci alat' })).toBeVisible()
+  await lookAtSizes(page, 'mesin-ubah')
+  await one.getByRole('button', { name: 'Buat kunci alat' }).press('Enter')
+  await expect(dialog(page, 'Kunci alat Pengering 01').getByRole('img').locator('path')).toHaveAttribute(
+    'd',
+    /^M/,
+  )
+  await lookAtSizes(page, 'mesin-kunci')
+  await page.keyboard.press('Escape')
+  await button(page, 'Paket').press('Enter')
+  await expect(button(page, 'Tambah paket')).toBeVisible()
+  await lookAtSizes(page, 'paket-kosong')
+  await ops('paket', {
+    idoutlet,
+    nama: 'Paket Keluarga',
+    harga: 200_000,
+    quota: 225_000,
+    berlaku_hari: 180,
   })
-}
+  await page.reload()
+  await card(page, /Keluarga/)
+    .getByRole('button')
+    .press('Enter')
+  await lookAtSizes(page, 'paket-ubah')
+})
 
 test('a machine is set to want coins', async ({ page }) => {
   const shop = await openMachines(page)

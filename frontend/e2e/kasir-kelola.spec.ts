@@ -1,10 +1,10 @@
 import type { Page } from '@playwright/test'
 import { ops, scan } from './support/api.ts'
 import { expectFineScreen } from './support/axe.ts'
-import { look } from './support/look.ts'
+import { lookAtSizes } from './support/look.ts'
 import { card, dialog, openManagement, readOps, said } from './support/manage.ts'
 import { fundedAt } from './support/purchase.ts'
-import { SIZES } from './support/sizes.ts'
+import { PHONE } from './support/sizes.ts'
 import { expect, test } from './support/test.ts'
 import { button, callAt, choosePins, logIn, openShop, PIN, type Shop, TABLET } from './support/till.ts'
 
@@ -257,48 +257,47 @@ test('a kasir has no management, whatever the address', async ({ page }) => {
   await expect(page.getByRole('link', { name: 'Kelola' })).toHaveCount(0)
 })
 
-for (const [width, height] of SIZES) {
-  test(`each screen at ${width}×${height}`, async ({ page }) => {
-    await page.setViewportSize({ width, height })
-    const { idoutlet } = await openManagement(page, { services: SERVICES })
-    const night = { hari: [1, 2, 3, 4, 5], dari: '22:00', sampai: '06:00', harga: 9_000 }
-    const busy = { hari: [6, 7], dari: '09:00', sampai: '15:00', harga: 18_000 }
-    const kering = { nama: 'Kering 30', durasi: 1_800, harga: 10_000, jenis: 'kering', aturan: [night] }
-    await ops('layanan', { idoutlet, ...kering })
-    const long = 'Cuci Selimut dan Bed Cover Ukuran Besar Sekali'
-    const besar = { nama: long, durasi: 3_300, harga: 1_250_000, jenis: 'cuci', ukuran: '14 kg' }
-    const { id } = await ops<{ id: number }>('layanan', { idoutlet, ...besar, aturan: [night, busy] })
-    await page.reload()
-    await expect(card(page, /Bed Cover/)).toBeVisible()
-    await look(page, 'layanan')
-    await card(page, /Bed Cover/)
-      .getByRole('button')
-      .click()
-    await dialog(page, long).getByLabel('Lama').fill('50')
-    await look(page, 'ubah')
-    await dialog(page, long).getByText('sekarang', { exact: true }).scrollIntoViewIfNeeded()
-    await look(page, 'minggu')
-    await dialog(page, long)
-      .getByRole('button', { name: /^Ubah Sen–Jum/ })
-      .press('Enter')
-    await expect(dialog(page, 'Jam harga')).toBeVisible()
-    await look(page, 'jam')
-    await page.keyboard.press('Escape')
-    await page.keyboard.press('Escape')
-    await dialog(page, 'Buang yang sudah diisi?').getByRole('button', { name: 'Buang' }).press('Enter')
-    await ops(`layanan/${id}`, { aktif: false })
-    await page.reload()
-    await page.getByText('Berhenti dijual (1)').click()
-    await look(page, 'berhenti')
-    await button(page, 'Outlet').click()
-    await look(page, 'outlet')
-    await button(page, 'Tutup outlet').click()
-    await look(page, 'tutup')
-    const form = dialog(page, 'Tutup outlet')
-    await form.getByRole('button', { name: 'Listrik mati' }).press('Enter')
-    await form.getByLabel('Buka lagi jam').fill('0600')
-    await form.getByRole('button', { name: 'Tutup outlet' }).press('Enter')
-    await expect(page.getByRole('heading', { name: 'Sedang tutup' })).toBeVisible()
-    await look(page, 'sedang-tutup')
-  })
-}
+test('each screen looks well at each size', async ({ page }) => {
+  await page.setViewportSize(PHONE)
+  const { idoutlet } = await openManagement(page, { services: SERVICES })
+  const night = { hari: [1, 2, 3, 4, 5], dari: '22:00', sampai: '06:00', harga: 9_000 }
+  const busy = { hari: [6, 7], dari: '09:00', sampai: '15:00', harga: 18_000 }
+  const kering = { nama: 'Kering 30', durasi: 1_800, harga: 10_000, jenis: 'kering', aturan: [night] }
+  await ops('layanan', { idoutlet, ...kering })
+  const long = 'Cuci Selimut dan Bed Cover Ukuran Besar Sekali'
+  const besar = { nama: long, durasi: 3_300, harga: 1_250_000, jenis: 'cuci', ukuran: '14 kg' }
+  const { id } = await ops<{ id: number }>('layanan', { idoutlet, ...besar, aturan: [night, busy] })
+  await page.reload()
+  await expect(card(page, /Bed Cover/)).toBeVisible()
+  await lookAtSizes(page, 'layanan')
+  await card(page, /Bed Cover/)
+    .getByRole('button')
+    .click()
+  await dialog(page, long).getByLabel('Lama').fill('50')
+  await lookAtSizes(page, 'ubah')
+  await lookAtSizes(page, 'minggu', () =>
+    dialog(page, long).getByText('sekarang', { exact: true }).scrollIntoViewIfNeeded(),
+  )
+  await dialog(page, long)
+    .getByRole('button', { name: /^Ubah Sen–Jum/ })
+    .press('Enter')
+  await expect(dialog(page, 'Jam harga')).toBeVisible()
+  await lookAtSizes(page, 'jam')
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('Escape')
+  await dialog(page, 'Buang yang sudah diisi?').getByRole('button', { name: 'Buang' }).press('Enter')
+  await ops(`layanan/${id}`, { aktif: false })
+  await page.reload()
+  await page.getByText('Berhenti dijual (1)').click()
+  await lookAtSizes(page, 'berhenti')
+  await button(page, 'Outlet').click()
+  await lookAtSizes(page, 'outlet')
+  await button(page, 'Tutup outlet').click()
+  await lookAtSizes(page, 'tutup')
+  const form = dialog(page, 'Tutup outlet')
+  await form.getByRole('button', { name: 'Listrik mati' }).press('Enter')
+  await form.getByLabel('Buka lagi jam').fill('0600')
+  await form.getByRole('button', { name: 'Tutup outlet' }).press('Enter')
+  await expect(page.getByRole('heading', { name: 'Sedang tutup' })).toBeVisible()
+  await lookAtSizes(page, 'sedang-tutup')
+})

@@ -1,9 +1,9 @@
 import type { Page } from '@playwright/test'
 import { expectFineScreen } from './support/axe.ts'
-import { look } from './support/look.ts'
+import { lookAtSizes } from './support/look.ts'
 import { card, dialog, openManagement, readOps, said } from './support/manage.ts'
 import { readQr } from './support/qr.ts'
-import { SIZES } from './support/sizes.ts'
+import { PHONE } from './support/sizes.ts'
 import { expect, test } from './support/test.ts'
 import { button, callAt, lock, logIn, openAsOwner, openShop, type Shop, TABLET } from './support/till.ts'
 
@@ -204,26 +204,24 @@ test('an owner hires a supervisor and pairs a phone of their own; a refusal is s
   await expect(card(page, /Laptop rumah/)).toContainText('Ponsel Sari')
 })
 
-for (const [width, height] of SIZES) {
-  test(`staff and browsers at ${width}×${height}`, async ({ page }) => {
-    await page.setViewportSize({ width, height })
-    await openManagement(page, { part: 'Petugas' })
-    await expect(card(page, /Rina/)).toBeVisible()
-    await look(page, 'petugas')
-    await button(page, 'Tambah petugas').press('Enter')
-    await look(page, 'petugas-baru')
-    await page.keyboard.press('Escape')
-    await card(page, /Rina/).getByRole('button').press('Enter')
-    await look(page, 'petugas-satu')
-    await page.keyboard.press('Escape')
-    await button(page, 'Perangkat').press('Enter')
-    await expect(card(page, /Tablet depan/)).toBeVisible()
-    await look(page, 'perangkat')
-    await button(page, 'Tambah perangkat').press('Enter')
-    await dialog(page, 'Perangkat baru').getByLabel('Nama perangkat').fill('Tablet belakang')
-    await page.keyboard.press('Enter')
-    const code = dialog(page, 'Kode pasang Tablet belakang')
-    await expect(code.getByRole('img').locator('path')).toHaveAttribute('d', /^M/)
-    await look(page, 'perangkat-kode')
-  })
-}
+test('staff and browsers look well at each size', async ({ page }) => {
+  await page.setViewportSize(PHONE)
+  await openManagement(page, { part: 'Petugas' })
+  await expect(card(page, /Rina/)).toBeVisible()
+  await lookAtSizes(page, 'petugas')
+  await button(page, 'Tambah petugas').press('Enter')
+  await lookAtSizes(page, 'petugas-baru')
+  await page.keyboard.press('Escape')
+  await card(page, /Rina/).getByRole('button').press('Enter')
+  await lookAtSizes(page, 'petugas-satu')
+  await page.keyboard.press('Escape')
+  await button(page, 'Perangkat').press('Enter')
+  await expect(card(page, /Tablet depan/)).toBeVisible()
+  await lookAtSizes(page, 'perangkat')
+  await button(page, 'Tambah perangkat').press('Enter')
+  await dialog(page, 'Perangkat baru').getByLabel('Nama perangkat').fill('Tablet belakang')
+  await page.keyboard.press('Enter')
+  const code = dialog(page, 'Kode pasang Tablet belakang')
+  await expect(code.getByRole('img').locator('path')).toHaveAttribute('d', /^M/)
+  await lookAtSizes(page, 'perangkat-kode')
+})

@@ -2,8 +2,8 @@ import type { Page } from '@playwright/test'
 import { fault, machinesNow, newCustomer, newMachine, ops, topUp } from './support/api.ts'
 import { machinesShown, openBoard, openStagedBoard } from './support/board.ts'
 import { buy } from './support/buy.ts'
-import { look } from './support/look.ts'
-import { SIZES } from './support/sizes.ts'
+import { look, lookAtSizes } from './support/look.ts'
+import { ALL_SIZES, PHONE } from './support/sizes.ts'
 import { expect, test } from './support/test.ts'
 import { button, callAt, openAsOwner, PIN, TABLET, tokenOf } from './support/till.ts'
 
@@ -332,20 +332,19 @@ test('an owner sees each outlet in sight, in their own browser', async ({ page }
   await expect.poll(() => machinesShown(page)).toEqual(['Kenanga 1 siap'])
 })
 
-for (const [width, height] of SIZES) {
-  test.describe(`${width}×${height}`, () => {
-    test.use({ viewport: { width, height } })
-    for (const count of [14, 100])
-      test(`${count} machines look well`, async ({ page }) => {
-        await openStagedBoard(page, count, { who: 'hadi' })
-        await look(page, `papan-${count}`)
-        await tile(page, 'Cuci 07').click()
-        const held = page.getByText('Uang ditahan')
-        await expect(held).toBeVisible()
-        await look(page, `papan-${count}-rincian`)
-        await page.goto(`${page.url()}?dinding`)
-        await expect(page.locator('[data-machine]')).toHaveCount(count)
-        await look(page, `dinding-${count}`)
-      })
+// Axe takes a second for 100 machines, and finds no more in them than in 14 of the same states: `make test` looks at them in one size.
+for (const [count, lookAt] of [
+  [14, lookAtSizes],
+  [100, ALL_SIZES ? lookAtSizes : look],
+] as const)
+  test(`${count} machines look well`, async ({ page }) => {
+    if (count === 14 || ALL_SIZES) await page.setViewportSize(PHONE)
+    await openStagedBoard(page, count, { who: 'hadi' })
+    await lookAt(page, `papan-${count}`)
+    await tile(page, 'Cuci 07').click()
+    await expect(page.getByText('Uang ditahan')).toBeVisible()
+    await lookAt(page, `papan-${count}-rincian`)
+    await page.goto(`${page.url()}?dinding`)
+    await expect(page.locator('[data-machine]')).toHaveCount(count)
+    await lookAt(page, `dinding-${count}`)
   })
-}

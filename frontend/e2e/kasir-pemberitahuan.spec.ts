@@ -2,9 +2,9 @@ import type { Page } from '@playwright/test'
 import { newWorld, ops, type World } from './support/api.ts'
 import { refuseTwice } from './support/attention.ts'
 import { CHROMIUM_ARGS, WHOLE_CHROMIUM } from './support/chromium.ts'
-import { look } from './support/look.ts'
+import { look, lookAtSizes } from './support/look.ts'
 import { withPushServer } from './support/push-service.ts'
-import { SIZES } from './support/sizes.ts'
+import { PHONE } from './support/sizes.ts'
 import { expect, test } from './support/test.ts'
 import { button, choosePins, logIn, openAsOwner, openShop, PIN, TABLET } from './support/till.ts'
 
@@ -219,23 +219,20 @@ test('an iPhone whose browser cannot says what comes first', async ({ page }) =>
   await expect(page.getByText('Tambahkan Kasir Nyala ke Layar Utama dulu.')).toBeVisible()
 })
 
-for (const [width, height] of SIZES) {
-  test(`looks well at ${width}×${height}`, async ({ page }) => {
-    await page.setViewportSize({ width, height })
-    const { idowner } = await openAlerts(page)
-    await ops('outlet', {
-      idowner,
-      nama: 'Laundry Kenanga di Jalan Raya Bogor',
-      kota: 'Bandung',
-      latitude: -6.9,
-      longitude: 107.6,
-    })
-    await page.reload()
-    await page.getByRole('checkbox', { name: 'Semua outlet' }).click()
-    await button(page, 'Simpan').click()
-    await expect(page.getByText('Pilih paling sedikit satu outlet')).toBeVisible()
-    await look(page, 'pemberitahuan')
-    await page.getByLabel('Sampai jam').scrollIntoViewIfNeeded()
-    await look(page, 'pemberitahuan-jam')
+test('looks well at each size', async ({ page }) => {
+  await page.setViewportSize(PHONE)
+  const { idowner } = await openAlerts(page)
+  await ops('outlet', {
+    idowner,
+    nama: 'Laundry Kenanga di Jalan Raya Bogor',
+    kota: 'Bandung',
+    latitude: -6.9,
+    longitude: 107.6,
   })
-}
+  await page.reload()
+  await page.getByRole('checkbox', { name: 'Semua outlet' }).click()
+  await button(page, 'Simpan').click()
+  await expect(page.getByText('Pilih paling sedikit satu outlet')).toBeVisible()
+  await lookAtSizes(page, 'pemberitahuan')
+  await lookAtSizes(page, 'pemberitahuan-jam', () => page.getByLabel('Sampai jam').scrollIntoViewIfNeeded())
+})

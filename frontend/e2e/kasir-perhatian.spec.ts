@@ -2,8 +2,8 @@ import type { Page } from '@playwright/test'
 import { newMachine, newWorld, ops } from './support/api.ts'
 import { refuseTwice } from './support/attention.ts'
 import { stagedBoard } from './support/board.ts'
-import { look } from './support/look.ts'
-import { SIZES } from './support/sizes.ts'
+import { lookAtSizes } from './support/look.ts'
+import { PHONE } from './support/sizes.ts'
 import { expect, test } from './support/test.ts'
 import {
   button,
@@ -154,32 +154,30 @@ test('an owner sees the entries of all outlets, each with its outlet', async ({ 
   await expect(page.getByLabel('Outlet')).toHaveValue(String(idoutlet))
 })
 
-for (const [width, height] of SIZES) {
-  test(`looks well at ${width}×${height}`, async ({ page }) => {
-    await page.setViewportSize({ width, height })
-    const shop = await openShop(page)
-    await choosePins(shop)
-    const { perhatian } = stagedBoard(shop.idoutlet, 14, Date.now())
-    const [first] = perhatian
-    const more = { ...first, idmesin: null, sejak: new Date(Date.now() - 20 * 3_600_000).toISOString() }
-    const entries = [
-      ...perhatian,
-      { ...more, jenis: 'outlet_putus', tingkat: 'merah', nama: 'Laundry Melati' },
-      { ...more, jenis: 'shift', tingkat: 'abu', idshift: 4, nama: 'Tablet kasir depan dekat pintu masuk' },
-    ]
-    await page.route('**/ops/v1/perhatian', (route) =>
-      route.fulfill({ json: { status: 200, message: 'OK', data: entries } }),
-    )
-    await logIn(page, 'Hadi', PIN.hadi)
-    await link(page).click()
-    await expect(level(page, 'Ke sana sekarang').getByRole('listitem')).toHaveCount(2)
-    await expect(level(page, 'Bisa menunggu').getByRole('listitem')).toHaveCount(2)
-    await look(page, 'perhatian')
-    await page.route('**/ops/v1/perhatian', (route) =>
-      route.fulfill({ json: { status: 200, message: 'OK', data: [] } }),
-    )
-    await page.reload()
-    await expect(page.getByText('Tidak ada yang perlu perhatian')).toBeVisible()
-    await look(page, 'perhatian-kosong')
-  })
-}
+test('looks well at each size', async ({ page }) => {
+  await page.setViewportSize(PHONE)
+  const shop = await openShop(page)
+  await choosePins(shop)
+  const { perhatian } = stagedBoard(shop.idoutlet, 14, Date.now())
+  const [first] = perhatian
+  const more = { ...first, idmesin: null, sejak: new Date(Date.now() - 20 * 3_600_000).toISOString() }
+  const entries = [
+    ...perhatian,
+    { ...more, jenis: 'outlet_putus', tingkat: 'merah', nama: 'Laundry Melati' },
+    { ...more, jenis: 'shift', tingkat: 'abu', idshift: 4, nama: 'Tablet kasir depan dekat pintu masuk' },
+  ]
+  await page.route('**/ops/v1/perhatian', (route) =>
+    route.fulfill({ json: { status: 200, message: 'OK', data: entries } }),
+  )
+  await logIn(page, 'Hadi', PIN.hadi)
+  await link(page).click()
+  await expect(level(page, 'Ke sana sekarang').getByRole('listitem')).toHaveCount(2)
+  await expect(level(page, 'Bisa menunggu').getByRole('listitem')).toHaveCount(2)
+  await lookAtSizes(page, 'perhatian')
+  await page.route('**/ops/v1/perhatian', (route) =>
+    route.fulfill({ json: { status: 200, message: 'OK', data: [] } }),
+  )
+  await page.reload()
+  await expect(page.getByText('Tidak ada yang perlu perhatian')).toBeVisible()
+  await lookAtSizes(page, 'perhatian-kosong')
+})

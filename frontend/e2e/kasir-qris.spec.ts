@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import type { Page } from '@playwright/test'
 import { balance, type Customer, newCustomer } from './support/api.ts'
-import { look } from './support/look.ts'
+import { look, lookAtSizes } from './support/look.ts'
 import { billMadeBy, choose, makeBill, openWith, play, takeQris } from './support/qris.ts'
-import { SIZES } from './support/sizes.ts'
+import { PHONE } from './support/sizes.ts'
 import { expect, test } from './support/test.ts'
 import {
   amountsSold,
@@ -224,44 +224,43 @@ test('the keyboard alone makes a bill, and leaves it', async ({ page }) => {
   await expect(page1).toBeVisible()
 })
 
-for (const [width, height] of SIZES) {
-  test(`looks well at ${width}×${height}`, async ({ page }) => {
-    await page.setViewportSize({ width, height })
-    const { idoutlet } = await openWith(page, 'simulated')
-    const first = await makeBill(page, await newCustomer('Siti Rahma'))
-    await look(page, 'qris-menunggu')
-    await expect(button(page, 'Pelanggan berikutnya')).toBeInViewport({ ratio: 0.9 })
-    await button(page, 'Pelanggan berikutnya').click()
-    const second = await makeBill(page, await newCustomer('Bambang Widjojo Kusumo'))
-    await button(page, 'Pelanggan berikutnya').click()
-    await makeBill(page, await newCustomer('Ani Wulandari'))
-    await button(page, 'Pelanggan berikutnya').click()
-    await play(first, { aksi: 'bayar' })
-    await play(second, { aksi: 'kedaluwarsa' })
-    await expect(waiting(page).getByText('Sudah dibayar')).toBeVisible()
-    await expect(waiting(page).getByText('Kedaluwarsa')).toBeVisible()
-    await look(page, 'qris-daftar')
-    await waiting(page)
-      .getByRole('button', { name: /Bambang/ })
-      .click()
-    await expect(page.getByRole('heading', { name: 'QRIS kedaluwarsa' })).toBeVisible()
-    await look(page, 'qris-kedaluwarsa')
-    await button(page, 'Pelanggan berikutnya').click()
-    await waiting(page).getByRole('button', { name: /Siti/ }).click()
-    await expect(page.getByRole('heading', { name: 'Saldo Siti R. sudah masuk' })).toBeVisible()
-    await look(page, 'qris-dibayar')
-    await button(page, 'Pelanggan berikutnya').click()
+test('looks well at each size', async ({ page }) => {
+  await page.setViewportSize(PHONE)
+  const { idoutlet } = await openWith(page, 'simulated')
+  const first = await makeBill(page, await newCustomer('Siti Rahma'))
+  await lookAtSizes(page, 'qris-menunggu', () =>
+    expect(button(page, 'Pelanggan berikutnya')).toBeInViewport({ ratio: 0.9 }),
+  )
+  await button(page, 'Pelanggan berikutnya').click()
+  const second = await makeBill(page, await newCustomer('Bambang Widjojo Kusumo'))
+  await button(page, 'Pelanggan berikutnya').click()
+  await makeBill(page, await newCustomer('Ani Wulandari'))
+  await button(page, 'Pelanggan berikutnya').click()
+  await play(first, { aksi: 'bayar' })
+  await play(second, { aksi: 'kedaluwarsa' })
+  await expect(waiting(page).getByText('Sudah dibayar')).toBeVisible()
+  await expect(waiting(page).getByText('Kedaluwarsa')).toBeVisible()
+  await lookAtSizes(page, 'qris-daftar')
+  await waiting(page)
+    .getByRole('button', { name: /Bambang/ })
+    .click()
+  await expect(page.getByRole('heading', { name: 'QRIS kedaluwarsa' })).toBeVisible()
+  await lookAtSizes(page, 'qris-kedaluwarsa')
+  await button(page, 'Pelanggan berikutnya').click()
+  await waiting(page).getByRole('button', { name: /Siti/ }).click()
+  await expect(page.getByRole('heading', { name: 'Saldo Siti R. sudah masuk' })).toBeVisible()
+  await lookAtSizes(page, 'qris-dibayar')
+  await button(page, 'Pelanggan berikutnya').click()
 
-    await takeQris(idoutlet, 'manual')
-    await page.reload()
-    await typeReference(page, await newCustomer('Siti Rahma'))
-    await look(page, 'qris-manual')
-    await button(page, 'Sudah saya lihat di aplikasi bank').click()
-    await reverse(page)
-    await expect(page.getByRole('heading', { name: 'Top-up dibatalkan' })).toBeVisible()
-    await look(page, 'qris-manual-batal')
-  })
-}
+  await takeQris(idoutlet, 'manual')
+  await page.reload()
+  await typeReference(page, await newCustomer('Siti Rahma'))
+  await lookAtSizes(page, 'qris-manual')
+  await button(page, 'Sudah saya lihat di aplikasi bank').click()
+  await reverse(page)
+  await expect(page.getByRole('heading', { name: 'Top-up dibatalkan' })).toBeVisible()
+  await lookAtSizes(page, 'qris-manual-batal')
+})
 
 test('an owner chooses how the outlet takes QRIS, and has its report', async ({ page }) => {
   const { idoutlet, world } = await openWith(page, 'simulated')

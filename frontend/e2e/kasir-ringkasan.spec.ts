@@ -3,8 +3,8 @@ import type { Page } from '@playwright/test'
 import { newCustomer, topUp } from './support/api.ts'
 import { buy } from './support/buy.ts'
 import { plus, stagedDays, stagedShifts, stagedSummary } from './support/figures.ts'
-import { look } from './support/look.ts'
-import { SIZES } from './support/sizes.ts'
+import { lookAtSizes } from './support/look.ts'
+import { PHONE } from './support/sizes.ts'
 import { expect, test } from './support/test.ts'
 import { button, choosePins, logIn, openShop, PIN, type Shop, TABLET } from './support/till.ts'
 
@@ -197,28 +197,21 @@ test('on paper are the figures and all tables, in dark colours on white', async 
     await page.pdf({ path: `${process.env.E2E_SHOTS}/ringkasan.pdf`, format: 'A4', printBackground: true })
 })
 
-for (const [width, height] of SIZES) {
-  test(`looks well at ${width}×${height}`, async ({ page }) => {
-    await page.setViewportSize({ width, height })
-    await stage(page)
-    await openSummary(page)
-    await expect(hero(page, /^Kemarin, /)).toBeVisible()
-    await look(page, 'ringkasan')
-    if (process.env.E2E_SHOTS) {
-      await page.setViewportSize({ width, height: 3_000 })
-      await look(page, 'ringkasan-semua')
-      await page.setViewportSize({ width, height })
-    }
-    await choice(page, 'Bulan ini').click()
-    await expect(choice(page, 'Bulan ini')).toHaveAttribute('aria-pressed', 'true')
-    await expect(page.getByRole('img', { name: /Pendapatan per hari/ })).toBeVisible()
-    await look(page, 'ringkasan-bulan')
-    await choice(page, 'Pilih tanggal').click()
-    await expect(dialog(page, 'Pilih tanggal')).toBeVisible()
-    await look(page, 'ringkasan-tanggal')
-    await page.keyboard.press('Escape')
-    await button(page, 'Unduh CSV').click()
-    await expect(dialog(page, 'Unduh laporan')).toBeVisible()
-    await look(page, 'ringkasan-unduh')
-  })
-}
+test('looks well at each size', async ({ page }) => {
+  await page.setViewportSize(PHONE)
+  await stage(page)
+  await openSummary(page)
+  await expect(hero(page, /^Kemarin, /)).toBeVisible()
+  await lookAtSizes(page, 'ringkasan')
+  await choice(page, 'Bulan ini').click()
+  await expect(choice(page, 'Bulan ini')).toHaveAttribute('aria-pressed', 'true')
+  await expect(page.getByRole('img', { name: /Pendapatan per hari/ })).toBeVisible()
+  await lookAtSizes(page, 'ringkasan-bulan')
+  await choice(page, 'Pilih tanggal').click()
+  await expect(dialog(page, 'Pilih tanggal')).toBeVisible()
+  await lookAtSizes(page, 'ringkasan-tanggal')
+  await page.keyboard.press('Escape')
+  await button(page, 'Unduh CSV').click()
+  await expect(dialog(page, 'Unduh laporan')).toBeVisible()
+  await lookAtSizes(page, 'ringkasan-unduh')
+})

@@ -1,8 +1,8 @@
 import type { BrowserContext, Page } from '@playwright/test'
 import { balance, type Customer, newCustomer, ops, topUp } from './support/api.ts'
 import { buy } from './support/buy.ts'
-import { look } from './support/look.ts'
-import { SIZES } from './support/sizes.ts'
+import { lookAtSizes } from './support/look.ts'
+import { PHONE } from './support/sizes.ts'
 import { expect, openAs, test } from './support/test.ts'
 import {
   button,
@@ -152,27 +152,25 @@ test('a payout whose answer is lost happens once', async ({ page, context }) => 
   expect(await balance(customer)).toBe(0)
 })
 
-for (const [width, height] of SIZES) {
-  test(`looks well at ${width}×${height}`, async ({ page, context }) => {
-    await page.setViewportSize({ width, height })
-    const { phone } = await stage(page, context)
-    await scanAt(page, await codeOf(phone))
-    await expect(button(page, 'Tarik saldo')).toBeVisible()
-    await look(page, 'tarik-pelanggan')
-    await button(page, 'Tarik saldo').click()
-    await expect(dialog(page).getByText(says)).toBeVisible()
-    await look(page, 'tarik')
-    await button(page, 'Bayar Rp 40.000 tunai').click()
-    await expect(dialog(page).getByText('PIN Hadi')).toBeVisible()
-    await look(page, 'tarik-persetujuan')
-    await page.keyboard.type(PIN.hadi)
-    await expect(dialog(page).getByText('Berikan Rp 40.000 dari laci kepada Siti R.')).toBeVisible()
-    await look(page, 'tarik-selesai')
-    await button(page, 'Selesai').click()
-    await lock(page)
-    await logIn(page, 'Hadi', PIN.hadi)
-    await page.getByRole('link', { name: 'Shift' }).click()
-    await expect(page.getByText('-Rp 40.000')).toBeVisible()
-    await look(page, 'tarik-shift')
-  })
-}
+test('looks well at each size', async ({ page, context }) => {
+  await page.setViewportSize(PHONE)
+  const { phone } = await stage(page, context)
+  await scanAt(page, await codeOf(phone))
+  await expect(button(page, 'Tarik saldo')).toBeVisible()
+  await lookAtSizes(page, 'tarik-pelanggan')
+  await button(page, 'Tarik saldo').click()
+  await expect(dialog(page).getByText(says)).toBeVisible()
+  await lookAtSizes(page, 'tarik')
+  await button(page, 'Bayar Rp 40.000 tunai').click()
+  await expect(dialog(page).getByText('PIN Hadi')).toBeVisible()
+  await lookAtSizes(page, 'tarik-persetujuan')
+  await page.keyboard.type(PIN.hadi)
+  await expect(dialog(page).getByText('Berikan Rp 40.000 dari laci kepada Siti R.')).toBeVisible()
+  await lookAtSizes(page, 'tarik-selesai')
+  await button(page, 'Selesai').click()
+  await lock(page)
+  await logIn(page, 'Hadi', PIN.hadi)
+  await page.getByRole('link', { name: 'Shift' }).click()
+  await expect(page.getByText('-Rp 40.000')).toBeVisible()
+  await lookAtSizes(page, 'tarik-shift')
+})

@@ -2,8 +2,8 @@ import type { Page } from '@playwright/test'
 import { newCustomer, newWorld, topUp } from './support/api.ts'
 import { buy } from './support/buy.ts'
 import { type FakeSocket, fakeSocket } from './support/fake-socket.ts'
-import { look } from './support/look.ts'
-import { SIZES } from './support/sizes.ts'
+import { lookAtSizes } from './support/look.ts'
+import { PHONE } from './support/sizes.ts'
 import { expect, openAs, test } from './support/test.ts'
 
 const MINUTE = 60_000
@@ -230,21 +230,19 @@ test('without news nothing is certain', async ({ page }) => {
   await expect(page.getByRole('button', { name: /Panggil saya untuk/ })).toHaveCount(0)
 })
 
-for (const [width, height] of SIZES) {
-  test(`looks well at ${width}×${height}`, async ({ page }) => {
-    await page.setViewportSize({ width, height })
-    const staged = await openOutlet(page, '/outlet')
-    await expect(row(page, 'Laundry Melati')).toBeVisible()
-    await look(page, 'outlet-daftar')
-    await page.goto('/outlet/7')
-    await expect(group(page, 'Pengering')).toBeVisible()
-    await look(page, 'outlet-mesin')
-    await page.getByRole('button', { name: 'Panggil saya untuk mesin cuci' }).click()
-    await expect(own(page)).toBeVisible()
-    await look(page, 'outlet-menunggu')
-    const sampai = new Date(Date.now() + 3 * MINUTE).toISOString()
-    staged.call = { ...staged.call, urutan: 1, dipanggil: { idmesin: 1, mesin: 'Cuci 01', sampai } }
-    await expect(own(page)).toContainText('siap untuk Anda')
-    await look(page, 'outlet-dipanggil')
-  })
-}
+test('looks well at each size', async ({ page }) => {
+  await page.setViewportSize(PHONE)
+  const staged = await openOutlet(page, '/outlet')
+  await expect(row(page, 'Laundry Melati')).toBeVisible()
+  await lookAtSizes(page, 'outlet-daftar')
+  await page.goto('/outlet/7')
+  await expect(group(page, 'Pengering')).toBeVisible()
+  await lookAtSizes(page, 'outlet-mesin')
+  await page.getByRole('button', { name: 'Panggil saya untuk mesin cuci' }).click()
+  await expect(own(page)).toBeVisible()
+  await lookAtSizes(page, 'outlet-menunggu')
+  const sampai = new Date(Date.now() + 3 * MINUTE).toISOString()
+  staged.call = { ...staged.call, urutan: 1, dipanggil: { idmesin: 1, mesin: 'Cuci 01', sampai } }
+  await expect(own(page)).toContainText('siap untuk Anda')
+  await lookAtSizes(page, 'outlet-dipanggil')
+})

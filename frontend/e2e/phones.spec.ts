@@ -6,6 +6,7 @@ import { cover, enlarge, faults, type Insets } from './support/fits.ts'
 import { ALL_SIZES } from './support/sizes.ts'
 import { still } from './support/still.ts'
 import { expect, test } from './support/test.ts'
+import { translate, untranslate } from './support/translate.ts'
 
 /** The heights that a notch and the home indicator cover. */
 const BARS: Insets = { top: 47, bottom: 34 }
@@ -57,6 +58,10 @@ const OTHER_LOOKS = [
   { colorScheme: 'dark', contrast: 'more' },
 ] as const
 
+/** From now on a change is there at once: without motion too, each box starts a transition of its own when the surrounding one has ended. */
+const atOnce = (page: Page) =>
+  page.addStyleTag({ content: '*, ::before, ::after { transition: none !important }' })
+
 /** The faults of the screen on any of the phones. */
 async function faultsOnPhones(page: Page, action?: string | RegExp): Promise<string[]> {
   const found: string[] = []
@@ -72,15 +77,25 @@ async function faultsOnPhones(page: Page, action?: string | RegExp): Promise<str
   return found
 }
 
+// Opened on a translated page, which the app must stand, and then looked at as the app has made it. `make phones` has time to do the two
+// apart (translated.spec.ts).
 for (const screen of screens) {
-  test(`${screen.name} is fine on phones, with larger letters and more contrast`, async ({ page }) => {
-    await open(page, screen)
-    await expectAccessible(page)
-    for (const look of OTHER_LOOKS) {
-      await page.emulateMedia(look)
+  const fine = 'fine on phones, with larger letters and more contrast'
+  test(
+    ALL_SIZES ? `${screen.name} is ${fine}` : `${screen.name} stands on a translated page, and is ${fine}`,
+    async ({ page }) => {
+      if (!ALL_SIZES) await translate(page)
+      await open(page, screen)
+      if (!ALL_SIZES) await untranslate(page)
+      await atOnce(page)
       await still(page)
-      await test.step(`axe, ${JSON.stringify(look)}`, () => expectAccessible(page, 'color-contrast'))
-    }
-    expect(await faultsOnPhones(page, screen.action)).toEqual([])
-  })
+      await expectAccessible(page)
+      for (const look of OTHER_LOOKS) {
+        await page.emulateMedia(look)
+        await still(page)
+        await test.step(`axe, ${JSON.stringify(look)}`, () => expectAccessible(page, 'color-contrast'))
+      }
+      expect(await faultsOnPhones(page, screen.action)).toEqual([])
+    },
+  )
 }

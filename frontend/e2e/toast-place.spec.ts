@@ -38,9 +38,10 @@ async function covered(page: Page): Promise<string[]> {
     // Waits until nothing has moved for some frames. A message that leaves stays in the page for a while, invisible.
     for (let still = 0, before = ''; still < 10; ) {
       await frame()
+      // A footer comes with its data, and the message makes room for it some frames later.
       const now = JSON.stringify([
         messages(),
-        document.querySelector('dialog[open] h2')?.getBoundingClientRect(),
+        ...['dialog[open] h2', 'footer'].map((one) => document.querySelector(one)?.getBoundingClientRect()),
       ])
       const leaving = document.querySelector('[data-sonner-toast][data-removed=true]')
       still = now === before && !leaving ? still + 1 : 0

@@ -2,6 +2,7 @@ import { open } from './stage/open.ts'
 import { screens } from './stage/screens.ts'
 import { newCustomer } from './support/api.ts'
 import { enterCode, shop } from './support/purchase.ts'
+import { ALL_SIZES } from './support/sizes.ts'
 import { expect, openAs, test } from './support/test.ts'
 import { button, choosePins, findByNumber, lock, logIn, openShop, PIN } from './support/till.ts'
 import { translate } from './support/translate.ts'
@@ -69,6 +70,8 @@ test('a day at the till on a translated page', async ({ page }) => {
   await expect(page.getByText('Siapa yang bertugas?')).toBeVisible()
 })
 
-for (const screen of screens) {
-  test(`${screen.name} stands on a translated page`, ({ page }) => open(page, screen))
-}
+// `make test` opens them so in phones.spec.ts.
+if (ALL_SIZES)
+  for (const screen of screens) {
+    test(`${screen.name} stands on a translated page`, ({ page }) => open(page, screen))
+  }

@@ -3,9 +3,11 @@ type Size = readonly [width: number, height: number]
 /** `make phones` looks at each screen in all sizes, and on all phones. */
 export const ALL_SIZES = process.env.PHONES === 'all'
 
-/** A phone in the hand and a tablet on its side: `make test` has time for these. */
+/** A phone in the hand: the size at which a walk through the screens is made that looks at all sizes. */
+export const PHONE = { width: 390, height: 844 }
+/** That phone and a tablet on its side: `make test` has time for these. */
 const COMMON: readonly Size[] = [
-  [390, 844],
+  [PHONE.width, PHONE.height],
   [1024, 600],
 ]
 /** The smallest phone, a tablet held upright, a laptop, and the screen on a wall. */

@@ -7,6 +7,8 @@ import type { Page } from '@playwright/test'
 export async function translate(page: Page): Promise<void> {
   await page.addInitScript(() => {
     const done = new WeakSet<Node>()
+    /** The text nodes that the app made, by what stands in their place. */
+    const originals = new Map<Element, Text>()
     const translate = (text: Text) => {
       const parent = text.parentElement
       if (!parent || done.has(text) || !text.data.trim()) return
@@ -18,6 +20,7 @@ export async function translate(page: Page): Promise<void> {
       inner.append(copy)
       font.append(inner)
       text.replaceWith(font)
+      originals.set(font, text)
     }
     const all = (root: Node) => {
       const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT)
@@ -25,7 +28,7 @@ export async function translate(page: Page): Promise<void> {
       while (walker.nextNode()) texts.push(walker.currentNode as Text)
       for (const text of texts) translate(text)
     }
-    new MutationObserver((changes) => {
+    const observer = new MutationObserver((changes) => {
       for (const { type, target, addedNodes } of changes) {
         if (type === 'characterData') translate(target as Text)
         for (const node of addedNodes) {
@@ -33,6 +36,17 @@ export async function translate(page: Page): Promise<void> {
           else all(node)
         }
       }
-    }).observe(document, { childList: true, characterData: true, subtree: true })
+    })
+    observer.observe(document, { childList: true, characterData: true, subtree: true })
+    Object.assign(window, {
+      untranslate() {
+        observer.disconnect()
+        for (const [font, text] of originals) if (font.isConnected) font.replaceWith(text)
+      },
+    })
   })
 }
+
+/** Ends the translation: the page is what the app has made of it. */
+export const untranslate = (page: Page): Promise<void> =>
+  page.evaluate(() => (window as unknown as { untranslate: () => void }).untranslate())
