@@ -4,7 +4,8 @@
 #               and its image where podman or docker runs
 # make package-test installs that package in a clean Debian, buys, backs up, upgrades (BEFORE=…deb: from that one) and purges. As root
 # make firmware a machine's device for Linux: backend/firmware/build/nyala-device (TLS=1: nyala-device-tls)
-# make firmware-check its core's tests here, and on the processors of boards where their compilers are installed
+# make firmware-check its core's tests here, and on the processors of boards where their compilers are installed; then the Linux device is
+#               killed ROUNDS (1000) times in runs, and as often in pulses
 # make test     every test there is; make test-tools fetches HAProxy, nginx, NATS, promtool, mosquitto and psql for those that need them
 #               (Debian; installs nothing, and names what must be installed)
 # make simulate more histories of the machine in virtual time, with simulated devices, over MQTT and with several servers: SEEDS (100000)
@@ -82,6 +83,7 @@ firmware:
 
 firmware-check:
 	@$(MAKE) --no-print-directory -C backend/firmware check cross
+	NYALA_FIRMWARE_ROUNDS=$(or $(ROUNDS),1000) cargo test $(CARGO_FLAGS) --workspace --test firmware power_may_go
 
 # --- run
 

@@ -24,7 +24,7 @@ const COUNTDOWN_MS: i64 = 1_000;
 const PATIENCE_MS: i64 = 3_000;
 
 /// Events that each run of the histories must have met at least once.
-pub const WORTH: [&str; 16] = [
+pub const WORTH: [&str; 18] = [
     "crash",
     "answer of the database lost",
     "statement of a dead process",
@@ -41,6 +41,8 @@ pub const WORTH: [&str; 16] = [
     "expired",
     "given up",
     "unpaid run found",
+    "power lost in the pulses",
+    "closed by the server",
 ];
 
 /// The name under which the histories count a decision.

@@ -341,10 +341,11 @@ fn same_boot(p: &Purchase, ends_at: Timestamp, added_s: i64) -> Step {
 /// The cycle ends at `ends_at`, of which the sensor has added `added_s`.
 fn move_end(p: &Purchase, ends_at: Timestamp, added_s: i64) -> Step {
     let later_ms = p.ends_at.ms_until(ends_at);
+    // What the sensor has added is stored, however little the end moves: the next report is compared with it.
     let is_exact = added_s > p.added_s;
-    let change = if later_ms > 0 && (is_exact || later_ms > PROMPT_MS) {
+    let change = if later_ms > PROMPT_MS || is_exact && later_ms >= 0 {
         Some(Change::Later { ends_at, added_s })
-    } else if later_ms < -PROMPT_MS {
+    } else if later_ms < -PROMPT_MS || is_exact {
         let started_at = ends_at.plus_ms(-p.duration_ms() - added_s * 1000);
         Some(Change::Sooner { started_at, ends_at, added_s })
     } else {

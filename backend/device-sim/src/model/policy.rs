@@ -76,6 +76,15 @@ fn otherwise(n: i32, edge: Edge, keeps_credit: bool, from: Option<i32>) -> Ends 
     Ends { paid: true, washed: credit >= n, pulses: sent + more }
 }
 
+/// Pulses of which the cut one counts as sent, or not, for a board that sends the rest.
+const fn sent_by(edge: Edge, cut_counts: bool) -> i32 {
+    match edge {
+        Edge::InPulse(k, _) if !cut_counts => k - 1,
+        Edge::InPulse(k, _) | Edge::AfterPulse(k) => k,
+        _ => 0,
+    }
+}
+
 /// How often it is paid without a wash and washed without a payment, and the most pulses.
 fn table(n: i32, ends: impl Fn(Edge, bool) -> Ends) -> (usize, usize, i32) {
     let all = edges(n).into_iter().flat_map(|edge| [true, false].map(|keeps| (edge, keeps)));
@@ -101,7 +110,10 @@ fn every_other_policy_takes_money_for_nothing_or_gives_more_than_was_bought() {
         assert!(keeps_the_money.0 > 0, "{n}: {keeps_the_money:?}");
         let sends_all_again = table(n, |edge, keeps| otherwise(n, edge, keeps, Some(0)));
         assert_eq!((sends_all_again.0, sends_all_again.2), (0, 2 * n), "{n} pulses");
-        let sends_the_rest = table(n, |edge, keeps| otherwise(n, edge, keeps, Some(before(edge, n).1)));
-        assert!(sends_the_rest.0 > 0, "{n}: {sends_the_rest:?}");
+        let sends_the_rest = |cut_counts| table(n, |edge, keeps| otherwise(n, edge, keeps, Some(sent_by(edge, cut_counts))));
+        let (counted, not_counted) = (sends_the_rest(true), sends_the_rest(false));
+        assert!(counted.0 > 0 && counted.2 == n, "{n}: {counted:?}");
+        // With one pulse, nothing is left to be sent but that one.
+        assert!((not_counted.0 > 0) == (n > 1) && not_counted.2 == n + 1, "{n}: {not_counted:?}");
     }
 }

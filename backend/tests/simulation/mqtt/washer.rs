@@ -19,6 +19,8 @@ use super::{Mqtt, MqttHappens};
 const COINS: u32 = 6;
 /// Customers who never press Start.
 const NEVER: f64 = 0.15;
+/// Machines without a Start button, which begin with the last coin.
+const AT_ONCE: f64 = 0.2;
 const PRESS_MS: i64 = 4 * 60_000;
 const CYCLE_MS: i64 = 40 * 60_000;
 /// A pause in a cycle, shorter than `sense_s`.
@@ -268,7 +270,7 @@ impl World<Mqtt> {
         of.cycle += 1;
         let cycle = of.cycle;
         if !self.chance(NEVER) {
-            let after_ms = self.up_to(PRESS_MS);
+            let after_ms = if self.chance(AT_ONCE) { 0 } else { self.up_to(PRESS_MS) };
             self.washer_later(after_ms, cycle, WasherHappens::Press);
         }
     }
