@@ -98,7 +98,10 @@ impl<D: Devices> World<D> {
                 let (left_ms, most_ms) = (self.clock().ms_until(ends_at), (next.duration_s + added_s) * 1_000);
                 assert!(left_ms <= most_ms, "a run that has more than all of it before it: {left_ms} of {most_ms} ms");
                 let run = self.run_of(machine, next.cmd_id).expect("nobody pays for a run that never began");
-                let is_known = run.cut || run.forgotten || run.moved_at.is_some();
+                // After a crash the stored boot may be that of an earlier run: it looks as if the power had been away.
+                let stored = self.store.machines[machine].boot;
+                let looks_like_a_boot = matches!(event, PurchaseEvent::Runs(reported) if reported.boot != stored);
+                let is_known = run.cut || run.forgotten || run.moved_at.is_some() || looks_like_a_boot;
                 assert!(is_known, "only a power cut and the sensor make an end later");
                 if run.forgotten || run.has_moved_since(D::sent_at(sent_at)) {
                     return;
