@@ -5,8 +5,10 @@ use serde_json::{Value, json};
 
 use super::{Device, Given, standing};
 use crate::ops::operator::Scope;
-use crate::support::helpers::{Customer, TestApp};
-use crate::support::shop::{Order, Shop, buy};
+use crate::support::helpers::{Customer, Setup, TestApp};
+use crate::support::shop::{Order, PRICE, Shop, buy};
+
+const TOO_LONG: &str = "pulsa x (lebar_ms + jeda_ms) paling lama 6000 ms";
 
 /// A shop whose machine wants coins, with a board that is online and says what it can.
 pub(super) struct CoinShop {
@@ -20,7 +22,11 @@ pub(super) struct CoinShop {
 
 impl CoinShop {
     pub async fn open() -> Self {
-        let app = standing().start().await;
+        Self::open_in(standing()).await
+    }
+
+    pub async fn open_in(setup: Setup) -> Self {
+        let app = setup.start().await;
         let (shop, given, siti, epay) = app.device_shop(600).await;
         let key = app.key(Scope::Supervisor(shop.outlet.idoutlet)).await;
         let order = buy(1, shop, epay);
@@ -185,7 +191,6 @@ async fn numbers_that_no_coin_input_takes_are_refused() {
     let coins = CoinShop::open().await;
     let CoinShop { app, shop, key, .. } = &coins;
     let path = format!("mesin/{}", shop.idmesin);
-    let too_long = "pulsa x (lebar_ms + jeda_ms) paling lama 6000 ms";
     for (fields, message) in [
         (json!({"pulsa": 0}), "pulsa harus 1 sampai 20"),
         (json!({"pulsa": 21}), "pulsa harus 1 sampai 20"),
@@ -198,21 +203,21 @@ async fn numbers_that_no_coin_input_takes_are_refused() {
     }
     // Of a machine with a relay they are only kept.
     coins.change(&json!({"pulsa": 20, "lebar_ms": 100, "jeda_ms": 201})).await;
-    app.ops(key, &path, &json!({"cara": "pulsa"})).await.expect(422, too_long);
+    app.ops(key, &path, &json!({"cara": "pulsa"})).await.expect(422, TOO_LONG);
     coins.change(&json!({"cara": "pulsa", "pulsa": 20, "lebar_ms": 100, "jeda_ms": 200})).await;
     // When the machine has no number of pulses, the service's number counts.
     coins.change(&json!({"pulsa": null})).await;
     coins.change(&json!({"jeda_ms": 1_000})).await;
     let service = format!("layanan/{}", shop.idlayanan);
-    app.ops(key, &service, &json!({"pulsa": 6})).await.expect(422, too_long);
+    app.ops(key, &service, &json!({"pulsa": 6})).await.expect(422, TOO_LONG);
     app.ops(key, &service, &json!({"pulsa": 5})).await.ok();
     coins.change(&json!({"cara": "pulsa", "jeda_ms": 1_100})).await;
-    app.ops(key, &path, &json!({"jeda_ms": 1_101})).await.expect(422, too_long);
+    app.ops(key, &path, &json!({"jeda_ms": 1_101})).await.expect(422, TOO_LONG);
     // Services may have more while the machine is retired.
     coins.change(&json!({"aktif": false})).await;
     app.ops(key, &service, &json!({"pulsa": 6})).await.ok();
     coins.change(&json!({"nama": "Cuci lama"})).await;
-    app.ops(key, &path, &json!({"aktif": true})).await.expect(422, too_long);
+    app.ops(key, &path, &json!({"aktif": true})).await.expect(422, TOO_LONG);
     app.ops(key, &service, &json!({"pulsa": 5})).await.ok();
     coins.change(&json!({"aktif": true})).await;
     let services = app.ops_see(key, &format!("layanan?idoutlet={}", shop.outlet.idoutlet)).await.ok();
@@ -222,6 +227,66 @@ async fn numbers_that_no_coin_input_takes_are_refused() {
     let now = app.ops_see(key, &format!("mesin/{}", made["id"])).await.ok();
     assert_eq!(now["cara"], "pulsa");
     assert_eq!(app.audit_of("mesin.buat").await.last().unwrap()["cara"], "pulsa");
+}
+
+#[actix_web::test]
+async fn a_new_service_has_its_pulses_and_keeps_them_with_another_duration() {
+    let coins = CoinShop::open().await;
+    let CoinShop { app, shop, key, .. } = &coins;
+    let offer = async |pulses: i64| {
+        let new = json!({"idoutlet": shop.outlet.idoutlet, "nama": "Cuci Besar", "durasi": 600, "harga": PRICE, "pulsa": pulses});
+        app.ops(key, "layanan", &new).await
+    };
+    let stored = async |id: &Value| {
+        let services = app.ops_see(key, &format!("layanan?idoutlet={}", shop.outlet.idoutlet)).await.ok();
+        services.as_array().unwrap().iter().find(|service| service["id"] == *id).expect("it is listed")["pulsa"].clone()
+    };
+    coins.change(&json!({"cara": "pulsa", "lebar_ms": 100, "jeda_ms": 900})).await;
+    for (pulses, status, message) in
+        [(0, 400, "pulsa harus 1 sampai 20"), (21, 400, "pulsa harus 1 sampai 20"), (7, 422, TOO_LONG)]
+    {
+        offer(pulses).await.expect(status, message);
+    }
+    assert_eq!(app.audit_of("layanan.buat").await, [Value::Null; 0]);
+    let made = offer(6).await.ok()["id"].clone();
+    assert_eq!((stored(&made).await, &app.audit_of("layanan.buat").await[0]["pulsa"]), (json!(6), &json!(6)));
+    let path = format!("layanan/{made}");
+    app.ops(key, &path, &json!({"durasi": 900, "pulsa": 7})).await.expect(422, TOO_LONG);
+    let longer = app.ops(key, &path, &json!({"durasi": 900})).await.ok();
+    assert_eq!(longer["lama"], made);
+    assert_eq!((stored(&longer["id"]).await, &app.audit_of("layanan.ganti").await[0]["pulsa"]), (json!(6), &json!(6)));
+    let fewer = app.ops(key, &format!("layanan/{}", longer["id"]), &json!({"durasi": 300, "pulsa": 2})).await.ok();
+    assert_eq!((stored(&fewer["id"]).await, stored(&longer["id"]).await), (json!(2), json!(6)), "the replaced one keeps its own");
+}
+
+#[actix_web::test]
+async fn a_new_machine_has_its_timings() {
+    let coins = CoinShop::open().await;
+    let CoinShop { app, shop, key, .. } = &coins;
+    let add = async |fields: Value| {
+        let mut new = json!({"idoutlet": shop.outlet.idoutlet, "nama": "Koin 2", "cara": "pulsa"});
+        new.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        app.ops(key, "mesin", &new).await
+    };
+    app.ops(key, &format!("layanan/{}", shop.idlayanan), &json!({"pulsa": 6})).await.ok();
+    for (fields, status, message) in [
+        (json!({"lebar_ms": 0}), 400, "lebar_ms harus 1 sampai 5999"),
+        (json!({"jeda_ms": 6_000}), 400, "jeda_ms harus 1 sampai 5999"),
+        (json!({"sense_s": 0}), 400, "sense_s harus 1 sampai 3600"),
+        (json!({"sense_s": 3_601}), 400, "sense_s harus 1 sampai 3600"),
+        (json!({"pulsa": 20, "lebar_ms": 100, "jeda_ms": 201}), 422, TOO_LONG),
+        (json!({"lebar_ms": 100, "jeda_ms": 901}), 422, TOO_LONG),
+    ] {
+        add(fields).await.expect(status, message);
+    }
+    assert_eq!(app.insert("SELECT count(*) FROM mesin", &[]).await, 1, "none was made");
+    let made = add(json!({"lebar_ms": 100, "jeda_ms": 900, "sense_s": 90})).await.ok();
+    let detail = app.ops_see(key, &format!("mesin/{}/rincian", made["id"])).await.ok();
+    let starts = json!({"cara": "pulsa", "lebar_ms": 100, "jeda_ms": 900, "sense_s": 90, "pulsa": null});
+    assert_eq!(detail["menyala"], starts);
+    let audited = app.audit_of("mesin.buat").await.last().unwrap().clone();
+    let of = |field: &str| audited[field].clone();
+    assert_eq!((of("lebar_ms"), of("jeda_ms"), of("sense_s")), (json!(100), json!(900), json!(90)));
 }
 
 #[actix_web::test]

@@ -155,14 +155,8 @@ pub async fn mesin(
         let made = install(tx, &keyring.get(), outlet, &new, now).await?;
         let mesin = made.into_iter().next().ok_or_else(|| AppError::internal("no machine made"))?;
         start_by.apply(tx, mesin.id, false).await?;
-        let mut content =
-            json!({ "idoutlet": outlet.idoutlet, "nama": name, "driver": body.driver, "jenis": body.jenis, "ukuran": size });
-        if body.cara.is_some() {
-            content["cara"] = json!(body.cara);
-        }
-        if body.nilai_koin.is_some() {
-            content["nilai_koin"] = json!(body.nilai_koin);
-        }
+        let mut content = serde_json::to_value(&*body).map_err(AppError::internal)?;
+        (content["nama"], content["ukuran"]) = (json!(name), json!(size));
         let object = format!("mesin:{}", mesin.id);
         let entry = AuditEntry { principal: &operator.principal(), action: "mesin.buat", object, content };
         audit::write_at(tx, Some(outlet.idoutlet), &entry, now).await?;
