@@ -87,7 +87,8 @@ impl<'a> FromSql<'a> for Cause {
     accepts!(TEXT);
 }
 
-/// For the statement that ends a run: `t` has its `id` and `id_customer_global`, the parameter `now` is when.
+/// For the statement that ends a run: `t` has its `id` and `id_customer_global`, the parameter `now` is when. Of a machine that its sensor has not seen
+/// run, the push waits for its board, which may say that it never ran.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __queue_end {
@@ -99,9 +100,11 @@ macro_rules! __queue_end {
             $now,
             ", ",
             $now,
-            " + k.after FROM t JOIN langganan_push s ON s.id_customer_global = t.id_customer_global AND s.expires_at > ",
+            " + greatest(k.after, CASE WHEN n.sense IS FALSE THEN INTERVAL '10 seconds' END)
+    FROM t JOIN snap_transaksi n ON n.id = t.id AND n.kendala IS DISTINCT FROM 'tidak_jalan'
+        JOIN langganan_push s ON s.id_customer_global = t.id_customer_global AND s.expires_at > ",
             $now,
-            " AND NOT EXISTS (SELECT FROM snap_transaksi n WHERE n.id = t.id AND n.kendala = 'tidak_jalan')
+            "
         , (VALUES ('selesai', INTERVAL '0'), ('menunggu', INTERVAL '10 minutes')) k (sebab, after) ON CONFLICT DO NOTHING
 )"
         )

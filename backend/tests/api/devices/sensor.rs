@@ -7,8 +7,9 @@ use nyala_core::domain::timestamp::Timestamp;
 use serde_json::{Value, json};
 
 use super::pulses::CoinShop;
-use super::{Device, NIL};
-use crate::support::helpers::TestApp;
+use super::{Device, NIL, standing};
+use crate::push::service::PushService;
+use crate::support::helpers::{Setup, TestApp};
 use crate::support::shop::{PRICE, buy};
 
 const DURATION_S: i64 = 600;
@@ -16,7 +17,11 @@ const DURATION_S: i64 = 600;
 impl CoinShop {
     /// A coin machine whose board has a sensor, which says that it stands.
     async fn with_sensor() -> (Self, Device) {
-        let coins = Self::open().await;
+        Self::with_sensor_in(standing()).await
+    }
+
+    async fn with_sensor_in(setup: Setup) -> (Self, Device) {
+        let coins = Self::open_in(setup).await;
         coins.change(&json!({"cara": "pulsa"})).await;
         let mut device = coins.board(&json!(["pulse", "sense"])).await;
         coins.sees(&mut device, false).await;
@@ -61,6 +66,20 @@ impl CoinShop {
         self.app.until(&receipt, "FINISHED").await;
         self.eventually(&format!("SELECT kendala = 'tidak_jalan' FROM snap_transaksi WHERE no_nota = '{receipt}'"), true).await;
         receipt
+    }
+
+    /// The customer's `n`th purchase, in whose pulses the power is lost. Returns the machine's closing, or null.
+    async fn loses_power(&self, device: &mut Device, n: u32) -> Value {
+        let order = buy(n, self.shop, &self.order.body["idcustomer"]);
+        let cut = async {
+            let cmd = device.order().await;
+            device.boot += 1;
+            device.was_cut(&cmd).await;
+        };
+        let (paid, ()) = join(self.app.buy(&self.siti, &order), cut).await;
+        paid.expect(409, "mesin gagal dinyalakan, saldo dikembalikan");
+        assert_eq!(self.app.states(&order.receipt).await, ["REFUSED"]);
+        self.tile().await["ditutup"].clone()
     }
 
     async fn trouble(&self, receipt: &str) -> Value {
@@ -257,8 +276,11 @@ async fn a_machine_that_never_ran_is_told_and_closed_at_the_third_time() {
 
 #[actix_web::test]
 async fn what_a_board_did_not_see_is_not_called_a_failure() {
-    let (coins, mut device) = CoinShop::with_sensor().await;
+    let service = PushService::start();
+    let (coins, mut device) = CoinShop::with_sensor_in(service.setup()).await;
     let app = &coins.app;
+    let phone = service.browser("phone");
+    app.subscribe(&coins.siti, &phone).await.ok();
     let receipt = coins.bought(&mut device, 1).await;
     coins.eventually("SELECT sense IS NOT NULL FROM snap_transaksi", true).await;
     // Its connection breaks: it may have run since, and only its end is told.
@@ -269,23 +291,16 @@ async fn what_a_board_did_not_see_is_not_called_a_failure() {
     again.connection.ping().await;
     assert_eq!(coins.trouble(&receipt).await, Value::Null);
     assert_eq!(coins.attention().await, []);
+    app.advance_s(10);
+    assert_eq!(phone.open(&service.until(1).await)["judul"], "Cucian selesai");
 }
 
 #[actix_web::test]
 async fn power_that_is_lost_twice_in_the_pulses_closes_the_machine() {
     let (coins, mut device) = CoinShop::with_sensor().await;
-    let CoinShop { app, key, shop, siti, .. } = &coins;
+    let CoinShop { app, key, shop, .. } = &coins;
     for (n, closed) in [(1, false), (2, true), (3, false)] {
-        let order = buy(n, *shop, &coins.order.body["idcustomer"]);
-        let cut = async {
-            let cmd = device.order().await;
-            device.boot += 1;
-            device.was_cut(&cmd).await;
-        };
-        let (paid, ()) = join(app.buy(siti, &order), cut).await;
-        paid.expect(409, "mesin gagal dinyalakan, saldo dikembalikan");
-        assert_eq!(app.states(&order.receipt).await, ["REFUSED"]);
-        let shown = coins.tile().await["ditutup"].clone();
+        let shown = coins.loses_power(&mut device, n).await;
         assert_eq!(shown != Value::Null, closed, "{n}: {shown}");
         if closed {
             assert_eq!(
@@ -298,4 +313,54 @@ async fn power_that_is_lost_twice_in_the_pulses_closes_the_machine() {
         }
     }
     app.assert_no_violation().await;
+}
+
+#[actix_web::test]
+async fn losses_of_power_in_the_pulses_a_day_apart_do_not_close_the_machine() {
+    const DAY_S: i64 = 86_400;
+    let (coins, mut device) = CoinShop::with_sensor().await;
+    let (app, idmesin) = (&coins.app, coins.shop.idmesin.get());
+    assert_eq!(coins.loses_power(&mut device, 1).await, Value::Null);
+    for (n, later_s, closed) in [(2, DAY_S, false), (3, DAY_S - 1, true)] {
+        app.advance_s(later_s - 5);
+        app.until_counted("nyala_devices_online", 0.0).await;
+        app.advance_s(5);
+        app.until_stored(idmesin, "online", false).await;
+        device = device.again(&app.clock).await;
+        device.learn_the_time().await;
+        app.until_stored(idmesin, "online", true).await;
+        let shown = coins.loses_power(&mut device, n).await;
+        assert_eq!(shown != Value::Null, closed, "{n}: {shown}");
+    }
+    app.assert_no_violation().await;
+}
+
+/// The clock ends the purchase a moment before its board says that the machine has not run.
+#[actix_web::test]
+async fn a_customer_is_told_once_that_the_machine_has_not_run_and_not_that_it_is_done() {
+    let service = PushService::start();
+    let (coins, mut device) = CoinShop::with_sensor_in(service.setup()).await;
+    let CoinShop { app, siti, .. } = &coins;
+    let phone = service.browser("phone");
+    app.subscribe(siti, &phone).await.ok();
+    let receipt = coins.bought(&mut device, 1).await;
+    coins.eventually("SELECT sense FROM snap_transaksi", false).await;
+    device.waits(DURATION_S).await;
+    app.until(&receipt, "FINISHED").await;
+    app.advance_s(9);
+    app.all_pushed().await;
+    assert!(service.given().is_empty(), "its board may say that it has not run");
+    device.ends("done").await;
+    let told = phone.open(&service.until(1).await);
+    assert_eq!(
+        (&told["judul"], &told["isi"]),
+        (&json!("Mesin tidak jalan"), &json!("Mesin 01 di Laundry Melati. Hubungi petugas"))
+    );
+    device.state().await;
+    device.connection.ping().await;
+    for later_s in [10, 600] {
+        app.advance_s(later_s);
+        app.all_pushed().await;
+    }
+    assert_eq!(service.given().len(), 1);
 }
