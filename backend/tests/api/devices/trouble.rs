@@ -223,3 +223,41 @@ async fn a_coin_machine_whose_device_is_in_trouble_is_closed() {
     is_closed("dua perangkat memakai kunci yang sama, periksa perangkatnya").await;
     assert_eq!(app.audit_details("mesin.perangkat_ganda").await, [json!({})]);
 }
+
+#[actix_web::test]
+async fn a_coin_machine_whose_device_is_silent_after_its_pulses_is_closed() {
+    const QUARTER_S: i64 = 15 * 60;
+    let coins = CoinShop::open().await;
+    let CoinShop { app, shop, siti, order, key, .. } = &coins;
+    coins.change(&json!({"cara": "pulsa"})).await;
+    let mut device = coins.board(&json!(["pulse"])).await;
+    let balance = async || app.insert("SELECT saldo FROM quota_emoney", &[]).await;
+    let silence = async {
+        assert_eq!(device.order().await["op"], "pulse");
+        // Its start expires, and it is asked what became of it.
+        app.advance_s(11);
+        app.until(&order.receipt, "UNSURE").await;
+        app.advance_s(QUARTER_S - 12);
+        app.until_counted("nyala_devices_online", 0.0).await;
+        assert_eq!((app.states(&order.receipt).await, balance().await), (vec!["UNSURE".to_owned()], 0));
+        assert_eq!(coins.tile().await["ditutup"], Value::Null);
+        app.advance_s(1);
+        app.until(&order.receipt, "EXPIRED").await;
+    };
+    let (unanswered, ()) = join(app.buy(siti, order), silence).await;
+    assert_ne!(unanswered.status, 200);
+    assert_eq!(balance().await, PRICE);
+    // Its device comes back and says that nothing runs, which takes the staff flag off and opens nothing.
+    let mut device = device.again(&app.clock).await;
+    device.state().await;
+    app.asked_until_free(&mut device).await;
+    let (tile, reason) = (coins.tile().await, "tidak menjawab sesudah dikirimi koin");
+    assert_eq!((&tile["keadaan"], &tile["ditutup"]["oleh"]), (&json!("ditutup"), &json!("sistem")));
+    assert_eq!(tile["ditutup"]["alasan"], reason);
+    assert_eq!(app.audit_of("mesin.tutup").await, [json!({"alasan": reason})]);
+    let again = buy(2, *shop, &order.body["idcustomer"]);
+    app.buy(siti, &again).await.expect(409, "mesin sedang offline");
+    app.ops(key, &format!("mesin/{}/buka", shop.idmesin), &json!({})).await.ok();
+    assert_eq!(coins.tile().await["keadaan"], "siap");
+    app.assert_no_violation().await;
+}
