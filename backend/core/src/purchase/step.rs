@@ -362,11 +362,15 @@ fn move_end(p: &Purchase, ends_at: Timestamp, added_s: i64) -> Step {
 }
 
 /// Whether the cycle began in an earlier boot than the one that reports it. The boot in which it began may be unknown: an ack does not name it,
-/// and the state report after the ack can be lost. Then it was an earlier boot if one sent a message after the start.
+/// and the state report after the ack can be lost. Then it was an earlier boot if one sent a message after the start, and it may have been one
+/// if this process did not send the start.
 fn is_new_boot(p: &Purchase, reported: &DeviceRun) -> bool {
     match (reported.boot, p.boot) {
         (Some(now), Some(before)) => now != before,
-        (Some(_), None) => reported.before_boot.is_some_and(|last| last.plus_ms(PROMPT_MS) >= p.cycle().started_at),
+        (Some(_), None) => match reported.before_boot {
+            Some(last) => last.plus_ms(PROMPT_MS) >= p.cycle().started_at,
+            None => p.exchange.first_sent.is_none(),
+        },
         (None, _) => false,
     }
 }
