@@ -43,8 +43,7 @@ ON CONFLICT (idmesin, jam) DO UPDATE SET putus_s = least(j.putus_s + EXCLUDED.pu
 /// What devices reported. $1 machines, $2 signals, $3 boots (NULL: not known), $4 whether that was the first boot that this server knows, which
 /// may be the stored one, $5 further boots, $6 connections, $7 and $8 versions, $9 last messages, $10 moments of the boots, $11 since when they are gone, $12 the
 /// hour, $13 this server in a cluster: only the server that a device was last connected to says that it is gone. $14 what they can, as one text,
-/// $15 why they booted, $16 lost messages. A board without a sensor ends what an earlier board's sensor has seen: its reports of what it runs may be
-/// held back, and another server knows of no change.
+/// $15 why they booted, $16 lost messages.
 const RECORD: &str = "
 WITH r AS (
     SELECT r.*, k.boot AS boot_dulu, $13::BIGINT IS NULL OR m.link_node = $13 AS di_sini
@@ -52,9 +51,6 @@ WITH r AS (
         $10::TIMESTAMPTZ[], $11::TIMESTAMPTZ[], $14::TEXT[], $15::TEXT[], $16::INT[])
         AS r (idmesin, rssi, boot, pertama, boots, sambung, fw, hw, terdengar_at, menyala_at, putus_sejak, bisa, reset, hilang)
     JOIN mesin m USING (idmesin) LEFT JOIN perangkat_kini k USING (idmesin)
-), unsensed AS (
-    UPDATE mesin SET sense_sejak = NULL FROM r
-    WHERE mesin.idmesin = r.idmesin AND sense_sejak IS NOT NULL AND NOT 'sense' = ANY(string_to_array(r.bisa, ' '))
 ), kini AS (
     INSERT INTO perangkat_kini AS k (idmesin, boot, rssi, fw, hw, terdengar_at, menyala_at, putus_sejak, bisa, bisa_sejak, reset)
     SELECT idmesin, boot, rssi, fw, hw, terdengar_at, menyala_at, CASE WHEN di_sini THEN putus_sejak END, string_to_array(bisa, ' '),
@@ -354,6 +350,27 @@ async fn write(
             ],
         )
         .await?;
+    forget_levels(client, batch).await
+}
+
+/// A board without a sensor ends what an earlier board's sensor has seen: its reports of what it runs may be held back, and another server knows
+/// of no change. Machines are read first, so that nothing waits for a machine that is locked and has no level.
+async fn forget_levels(client: &DbClient, batch: &[(MachineId, DeviceSignal)]) -> Result<(), DbError> {
+    const SEEN: &str = "SELECT idmesin FROM mesin WHERE idmesin = ANY($1) AND sense_sejak IS NOT NULL ORDER BY idmesin";
+    const FORGET: &str = "UPDATE mesin SET sense_sejak = NULL WHERE idmesin = ANY($1)";
+    let has_none = |can: &Vec<String>| !can.iter().any(|can| can == "sense");
+    let without = batch.iter().filter(|(_, device)| device.now.can.as_ref().is_some_and(has_none));
+    let without: Vec<MachineId> = without.map(|(id, _)| *id).collect();
+    if without.is_empty() {
+        return Ok(());
+    }
+    let stmt = client.prepare_cached(SEEN).await?;
+    let seen = client.query(&stmt, &[&without]).await?;
+    let seen: Vec<MachineId> = seen.iter().map(|row| row.try_get(0)).collect::<Result<_, _>>()?;
+    if !seen.is_empty() {
+        let stmt = client.prepare_cached(FORGET).await?;
+        client.execute(&stmt, &[&seen]).await?;
+    }
     Ok(())
 }
 
