@@ -197,6 +197,23 @@ for (const { path, open, title } of sheets) {
   })
 }
 
+test('a screen that is left before it has its title leaves the focus to the next one', async ({ page }) => {
+  const customer = await newCustomer()
+  let leave: () => void = () => {}
+  const left = new Promise<void>((resolve) => {
+    leave = resolve
+  })
+  await page.route('**/scan/v1/**', async (route) => {
+    await left
+    await route.continue()
+  })
+  await openAs(page, customer, '/akun')
+  await page.getByRole('link', { name: 'Beranda' }).click()
+  await expect(page).toHaveURL('/dashboard')
+  leave()
+  await expect(page.getByRole('heading', { level: 1 })).toBeFocused()
+})
+
 test('a tap elsewhere on a sheet that has just opened is heard', async ({ page }) => {
   await openAs(page, await newCustomer(), '/scanPage')
   await page.getByRole('button', { name: 'Ketik kode' }).click()

@@ -1,7 +1,7 @@
 import { ArrowLeft } from 'lucide-react'
 import { type ReactNode, useEffect, useRef } from 'react'
 import { copy } from '@/shared/copy/copy'
-import { focusMoved } from '@/shared/lib/page/arrival'
+import { focusMoved, isFirstScreen } from '@/shared/lib/page/arrival'
 import { useStuckHeight } from '@/shared/lib/page/stuck-height'
 import { useBack, useBackTo } from '@/shared/lib/page/trail'
 import type { Elements } from '@/shared/ui/elements'
@@ -82,10 +82,9 @@ export function PageTitle({ children, className, name = children }: TitleProps) 
     document.title = name === copy.brand ? name : `${name} · ${copy.brand}`
   }, [name])
   useEffect(() => {
-    if (firstTitle) {
-      firstTitle = false
-      return
-    }
+    const isFirst = firstTitle && isFirstScreen()
+    firstTitle = false
+    if (isFirst) return
     window.scrollTo(0, 0)
     if (!focusMoved()) heading.current?.focus({ preventScroll: true })
   }, [])
