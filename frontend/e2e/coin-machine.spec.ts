@@ -34,7 +34,7 @@ test('a customer who leaves the door open is told, and the countdown begins anew
     const note = phone.getByText('Tutup pintunya, lalu tekan Start.')
     await expect(note).toHaveCount(0)
 
-    // Its door is open.
+    // The machine has its coins, but its door is open, so it does not run.
     await expect(note).toBeVisible({ timeout: TOLD_MS })
     await expect(timer).toContainText(/0[23]:\d\d/)
     await look(phone, 'mesin-koin-belum-jalan')

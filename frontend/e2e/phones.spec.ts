@@ -58,7 +58,7 @@ const OTHER_LOOKS = [
   { colorScheme: 'dark', contrast: 'more' },
 ] as const
 
-/** From now on a change is there at once: without motion too, each box starts a transition of its own when the surrounding one has ended. */
+/** Turns all transitions off. Even without motion each box has one, which starts only when that of the box around it has ended. */
 const atOnce = (page: Page) =>
   page.addStyleTag({ content: '*, ::before, ::after { transition: none !important }' })
 

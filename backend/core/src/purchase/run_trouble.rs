@@ -1,4 +1,4 @@
-//! What a customer is told about a paid machine that does not run, as its sensor sees.
+//! The trouble that a customer sees at a paid machine that, by its sensor, does not run.
 
 use super::state::PurchaseState;
 use crate::domain::timestamp::Timestamp;
@@ -10,7 +10,7 @@ const LOOK_MS: i64 = 15_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunTrouble {
-    /// It is paid, and Start is not pressed or the door is open.
+    /// The customer has paid, but has not pressed Start yet, or the door is open.
     NotYet,
     /// The purchase is over, and the machine did not run.
     Never,

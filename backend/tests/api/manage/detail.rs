@@ -198,7 +198,7 @@ async fn a_devices_diagnosis_says_why_it_booted_and_refused_and_what_was_lost() 
     assert_eq!((&seen["bisa"], &seen["hilang_hari_ini"]), (&json!(["pulse", "coin"]), &json!(0)));
     app.until_stored(given.idmesin.get(), "online", true).await;
 
-    // Three messages are lost, then two; a new connection counts anew.
+    // First three messages are lost, then two. The numbers of a new connection begin at one again, which is no loss.
     device.seq += 3;
     device.heartbeat().await;
     device.seq += 2;

@@ -22,7 +22,7 @@ async fn supervisors_and_owners_make_technicians_who_log_in_without_a_shift() {
     assert_eq!((&here["petugas"]["role"], &here["shift"]), (&json!("teknisi"), &Value::Null));
     let listed = app.ops_see(&supervisor, "petugas").await.ok();
     assert_eq!((&listed["baris"][0]["nama"], &listed["baris"][0]["role"]), (&json!("Budi"), &json!("teknisi")));
-    // Nobody hands a drawer over to a technician.
+    // A technician cannot take over a drawer.
     let count = json!({"dihitung": 100_000, "lanjut": {"idpetugas": made["id"], "pin": "135791"}});
     assert_eq!(app.ask(&rina, "shift/tutup", &count).await.status, 403);
     for key in [&supervisor, &owner] {

@@ -200,7 +200,7 @@ async fn coin_pulses_are_tested_on_a_closed_machine_and_run_nothing() {
     let told: Vec<&str> = detail["riwayat"].as_array().unwrap().iter().map(|event| event["teks"].as_str().unwrap()).collect();
     assert!(told.contains(&"Tes 3 pulsa mulai") && told.contains(&"Tes 3 pulsa selesai"), "{told:?}");
 
-    // Ten of a business day, whoever asks for them; a repeat of the key is the same test.
+    // All staff together have ten test pulses a business day. A repeat with the same key is the same test.
     app.ops(&key, &format!("{path}/uji"), &json!({"pulsa": 5})).await.ok();
     test(json!({"pulsa": 3})).await.expect(409, "paling banyak 10 pulsa tes sehari");
     let again = app.ops_once(&technician, "satu", &format!("{path}/uji"), &json!({"pulsa": 3})).await.ok();
