@@ -203,7 +203,7 @@ test('a screen that is left before it has its title leaves the focus to the next
   const left = new Promise<void>((resolve) => {
     leave = resolve
   })
-  await page.route('**/scan/v1/**', async (route) => {
+  await page.route('**/assets/akun-page-*.js', async (route) => {
     await left
     await route.continue()
   })

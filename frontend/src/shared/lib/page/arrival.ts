@@ -4,7 +4,7 @@ import { useLocation, useNavigationType } from 'react-router'
 /** The focused element when the address last changed. */
 let before: Element | null = null
 
-/** The customer has gone to another screen, maybe before the first one had its title. */
+/** The customer has gone to another screen, maybe before the first one was loaded and had a title. */
 let hasGoneOn = false
 
 /** Follows every change of screen; used once in the app. A layout effect runs before those of a screen that is rendered at once. */
