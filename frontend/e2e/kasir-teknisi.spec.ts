@@ -4,7 +4,18 @@ import { expectFineScreen } from './support/axe.ts'
 import { buy } from './support/buy.ts'
 import { dialog, openManagement, readOps } from './support/manage.ts'
 import { expect, test } from './support/test.ts'
-import { button, callAt, choosePins, lock, logIn, openShop, PIN, type Shop, TABLET } from './support/till.ts'
+import {
+  button,
+  callAt,
+  choosePins,
+  lock,
+  logIn,
+  openShop,
+  PIN,
+  type Shop,
+  scanAt,
+  TABLET,
+} from './support/till.ts'
 
 const SERVICES = [{ nama: 'Bilas', durasi: 3, harga: 5_000 }]
 const BUDI = '975310'
@@ -68,6 +79,8 @@ test('a technician at the till has the board, and neither shift nor money nor cu
   await expect(page.getByText('Mesin 07 ditutup.')).toBeVisible()
   await inPanel(page, 'Buka mesin').press('Enter')
   await expect(page.getByText('Mesin 07 dibuka.')).toBeVisible()
+  await scanAt(page, `NYC1.${'a'.repeat(40)}`)
+  await expect(page.getByText('Teknisi tidak melayani pelanggan. Isi saldo lewat kasir.')).toBeVisible()
   expect(refused).toEqual([])
 
   // The next person has the till.
