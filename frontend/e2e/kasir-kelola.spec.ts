@@ -1,12 +1,12 @@
 import type { Page } from '@playwright/test'
-import { ops, scan } from './support/api.ts'
+import { newWorld, ops, scan } from './support/api.ts'
 import { expectFineScreen } from './support/axe.ts'
 import { lookAtSizes } from './support/look.ts'
 import { card, dialog, openManagement, readOps, said } from './support/manage.ts'
 import { fundedAt } from './support/purchase.ts'
 import { PHONE } from './support/sizes.ts'
 import { expect, test } from './support/test.ts'
-import { button, callAt, choosePins, logIn, openShop, PIN, type Shop, TABLET } from './support/till.ts'
+import { button, enter, openAsOwner, readyShop, type Shop, TABLET } from './support/till.ts'
 
 const SERVICES = [
   { nama: 'Cuci Reguler', durasi: 2_700, harga: 15_000 },
@@ -208,22 +208,10 @@ test('a supervisor closes the outlet and opens it; its data are the owner’s', 
 
 test('an owner changes the data of one of several outlets, on a phone', async ({ page }) => {
   await page.setViewportSize({ width: 360, height: 740 })
-  const shop = await openShop(page, { services: SERVICES })
-  const { idowner } = shop.world
+  const { idowner } = await newWorld(SERVICES)
   const place = { nama: 'Laundry Kenanga', kota: 'Denpasar', latitude: -8.65, longitude: 115.21 }
   const { idoutlet } = await ops<{ idoutlet: number }>('outlet', { idowner, ...place, zona: 'Asia/Makassar' })
-  const sari = await ops<{ id: number; pin_awal: string }>('petugas', {
-    nama: 'Sari',
-    role: 'owner',
-    idowner,
-  })
-  const { kode } = await ops<{ kode: string }>('perangkat', { nama: 'Ponsel Sari', idpetugas: sari.id })
-  await page.context().clearCookies()
-  await page.goto(`${process.env.NYALA_URL}/kasir/pasang#${kode}`)
-  // A person's own browser asks for their PIN at once.
-  await expect(page.getByText('PIN Sari').first()).toBeVisible()
-  await callAt(page, 'masuk', { idpetugas: sari.id, pin: sari.pin_awal, pin_baru: '271828' })
-  await page.keyboard.type('271828')
+  await openAsOwner(page, idowner)
   await page.getByRole('link', { name: 'Kelola' }).click()
   await page.getByRole('combobox', { name: 'Outlet' }).selectOption(String(idoutlet))
   await expect(page.getByText('Belum ada layanan')).toBeVisible()
@@ -247,9 +235,7 @@ test('an owner changes the data of one of several outlets, on a phone', async ({
 })
 
 test('a kasir has no management, whatever the address', async ({ page }) => {
-  const shop = await openShop(page, { services: SERVICES })
-  await choosePins(shop)
-  await logIn(page, 'Rina', PIN.rina)
+  await enter(await readyShop(page, { services: SERVICES }), 'rina')
   await expect(page.getByRole('link', { name: 'Transaksi' })).toBeVisible()
   await expect(page.getByRole('link', { name: 'Kelola' })).toHaveCount(0)
   await page.goto(`${process.env.NYALA_URL}/kasir/kelola`)

@@ -1,25 +1,16 @@
 import type { Page } from '@playwright/test'
-import { balance, type Customer, newCustomer, scan, topUp, type World } from './support/api.ts'
+import { balance, type Customer, newCustomer, newWorld, scan, topUp, type World } from './support/api.ts'
 import { buy } from './support/buy.ts'
 import { lookAtSizes } from './support/look.ts'
 import { PHONE } from './support/sizes.ts'
 import { expect, test } from './support/test.ts'
-import {
-  button,
-  callAt,
-  choosePins,
-  logIn,
-  openAsOwner,
-  openShop,
-  PIN,
-  type Shop,
-  TABLET,
-  tokenOf,
-} from './support/till.ts'
+import { button, callAt, enter, openAsOwner, readyShop, type Shop, TABLET, tokenOf } from './support/till.ts'
 
 test.use({ viewport: TABLET })
 
 const SERVICES = [{ nama: 'Cuci Reguler', durasi: 2_100, harga: 15_000 }]
+/** The list of what needs a person. */
+const ATTENTION = '/kasir/perhatian'
 const NOTE = 'Airnya tidak keluar sama sekali.'
 
 interface Reported {
@@ -41,11 +32,9 @@ async function complain(world: World, catatan: string | null = NOTE) {
 
 /** A supervisor sees the complaint among what needs a person. */
 async function openComplaint(page: Page, catatan: string | null = NOTE): Promise<Reported> {
-  const shop = await openShop(page, { services: SERVICES })
-  await choosePins(shop)
+  const shop = await readyShop(page, { services: SERVICES })
   const reported = await complain(shop.world, catatan)
-  await logIn(page, 'Hadi', PIN.hadi)
-  await page.getByRole('link', { name: /Perhatian$/ }).click()
+  await enter(shop, 'hadi', ATTENTION)
   await entry(page).click()
   await expect(dialog(page).getByText('Mesin berhenti di tengah')).toBeVisible()
   return { shop, ...reported }
@@ -126,20 +115,18 @@ test('what somebody else answered meanwhile is said plainly', async ({ page }) =
 })
 
 test('a cashier only sees that there is one', async ({ page }) => {
-  const shop = await openShop(page, { services: SERVICES })
-  await choosePins(shop)
+  const shop = await readyShop(page, { services: SERVICES })
   await complain(shop.world)
-  await logIn(page, 'Rina', PIN.rina)
-  await page.getByRole('link', { name: /Perhatian$/ }).click()
+  await enter(shop, 'rina', ATTENTION)
   await expect(page.getByText(/^Pelanggan melapor ada masalah sejak/)).toBeVisible()
   await expect(entry(page)).toHaveCount(0)
 })
 
 test('an owner answers from a phone', async ({ page }) => {
   await page.setViewportSize({ width: 390, height: 844 })
-  const shop = await openShop(page, { services: SERVICES })
-  const reported = await complain(shop.world)
-  await openAsOwner(page, shop.world.idowner)
+  const world = await newWorld(SERVICES)
+  const reported = await complain(world)
+  await openAsOwner(page, world.idowner)
   await page.getByRole('link', { name: /Perhatian$/ }).click()
   await entry(page).click()
   await button(page, 'Kembalikan Rp 15.000').click()

@@ -5,7 +5,7 @@ import { card, dialog, openManagement, readOps, said } from './support/manage.ts
 import { readQr } from './support/qr.ts'
 import { PHONE } from './support/sizes.ts'
 import { expect, test } from './support/test.ts'
-import { button, callAt, lock, logIn, openAsOwner, openShop, type Shop, TABLET } from './support/till.ts'
+import { button, callAt, lock, logIn, openAsOwner, readyShop, type Shop, TABLET } from './support/till.ts'
 
 interface Row {
   id: number
@@ -19,7 +19,7 @@ const rows = async (path: string, { idoutlet }: Shop) =>
 
 /** An owner's own browser, at the management. */
 async function openManagementAsOwner(page: Page): Promise<Shop> {
-  const shop = await openShop(page, { outlet: 'Laundry Melati' })
+  const shop = await readyShop(page, { outlet: 'Laundry Melati' })
   await openAsOwner(page, shop.world.idowner)
   await page.getByRole('link', { name: 'Kelola' }).click()
   return shop

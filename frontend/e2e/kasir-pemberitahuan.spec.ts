@@ -6,7 +6,7 @@ import { look, lookAtSizes } from './support/look.ts'
 import { withPushServer } from './support/push-service.ts'
 import { PHONE } from './support/sizes.ts'
 import { expect, test } from './support/test.ts'
-import { button, choosePins, logIn, openAsOwner, openShop, PIN, TABLET } from './support/till.ts'
+import { button, enter, openAsOwner, PIN, readyShop, TABLET } from './support/till.ts'
 
 // The headless shell can neither subscribe to push messages nor show notifications.
 test.use({
@@ -191,9 +191,7 @@ test('who chooses by the keyboard alone is asked for what is missing, and finds 
 
 test('a tablet is anybody’s: it has no alerts', async ({ page }) => {
   await page.setViewportSize(TABLET)
-  await choosePins(await openShop(page))
-  await logIn(page, 'Hadi', PIN.hadi)
-  await page.getByRole('link', { name: /Perhatian$/ }).click()
+  await enter(await readyShop(page), 'hadi', '/kasir/perhatian')
   await expect(page.getByText('Tidak ada yang perlu perhatian')).toBeVisible()
   await expect(link(page)).toHaveCount(0)
   await page.goto(page.url().replace('/perhatian', '/pemberitahuan'))

@@ -5,28 +5,17 @@ import { stagedBoard } from './support/board.ts'
 import { lookAtSizes } from './support/look.ts'
 import { PHONE } from './support/sizes.ts'
 import { expect, test } from './support/test.ts'
-import {
-  button,
-  callAt,
-  choosePins,
-  logIn,
-  openAsOwner,
-  openShop,
-  PIN,
-  type Shop,
-  TABLET,
-} from './support/till.ts'
+import { button, callAt, enter, openAsOwner, PIN, readyShop, type Shop, TABLET } from './support/till.ts'
 
 test.use({ viewport: TABLET })
 
 const SERVICES = [{ nama: 'Cuci Reguler', durasi: 2_100, harga: 15_000 }]
+const ATTENTION = '/kasir/perhatian'
 const TWICE = 'Dua kali menolak menyala dalam satu jam.'
 
 async function openAttention(page: Page, url?: string): Promise<Shop> {
-  const shop = await openShop(page, { services: SERVICES, ...(url && { url }) })
-  await choosePins(shop)
-  await logIn(page, 'Rina', PIN.rina)
-  await link(page).click()
+  const shop = await readyShop(page, { services: SERVICES, ...(url && { url }) })
+  await enter(shop, 'rina', ATTENTION)
   await expect(page.getByText('Tidak ada yang perlu perhatian')).toBeVisible()
   return shop
 }
@@ -120,13 +109,10 @@ test('without network the list stays, says since when, and offers nothing that w
 })
 
 test('a list that could not be fetched can be asked for again', async ({ page }) => {
-  const shop = await openShop(page)
-  await choosePins(shop)
   await page.route('**/ops/v1/perhatian', (route) =>
     route.fulfill({ status: 503, json: { status: 503, message: 'server sedang sibuk', data: null } }),
   )
-  await logIn(page, 'Rina', PIN.rina)
-  await link(page).click()
+  await enter(await readyShop(page), 'rina', ATTENTION)
   await expect(page.getByText('server sedang sibuk')).toBeVisible()
   await page.unroute('**/ops/v1/perhatian')
   await button(page, 'Coba lagi').click()
@@ -156,9 +142,7 @@ test('an owner sees the entries of all outlets, each with its outlet', async ({ 
 
 test('looks well at each size', async ({ page }) => {
   await page.setViewportSize(PHONE)
-  const shop = await openShop(page)
-  await choosePins(shop)
-  const { perhatian } = stagedBoard(shop.idoutlet, 14, Date.now())
+  const { perhatian } = stagedBoard(1, 14, Date.now())
   const [first] = perhatian
   const more = { ...first, idmesin: null, sejak: new Date(Date.now() - 20 * 3_600_000).toISOString() }
   const entries = [
@@ -169,8 +153,7 @@ test('looks well at each size', async ({ page }) => {
   await page.route('**/ops/v1/perhatian', (route) =>
     route.fulfill({ json: { status: 200, message: 'OK', data: entries } }),
   )
-  await logIn(page, 'Hadi', PIN.hadi)
-  await link(page).click()
+  await enter(await readyShop(page), 'hadi', ATTENTION)
   await expect(level(page, 'Ke sana sekarang').getByRole('listitem')).toHaveCount(2)
   await expect(level(page, 'Bisa menunggu').getByRole('listitem')).toHaveCount(2)
   await lookAtSizes(page, 'perhatian')

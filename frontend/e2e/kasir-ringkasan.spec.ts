@@ -6,7 +6,7 @@ import { plus, stagedDays, stagedShifts, stagedSummary } from './support/figures
 import { lookAtSizes } from './support/look.ts'
 import { PHONE } from './support/sizes.ts'
 import { expect, test } from './support/test.ts'
-import { button, choosePins, logIn, openShop, PIN, type Shop, TABLET } from './support/till.ts'
+import { button, enter, readyShop, type Shop, TABLET } from './support/till.ts'
 
 test.use({ viewport: TABLET })
 
@@ -26,11 +26,11 @@ async function stage(page: Page): Promise<string[]> {
   return asked
 }
 
+const SUMMARY = '/kasir/ringkasan'
+
 async function openSummary(page: Page, url?: string): Promise<Shop> {
-  const shop = await openShop(page, { outlet: 'Laundry Melati', ...(url && { url }) })
-  await choosePins(shop)
-  await logIn(page, 'Hadi', PIN.hadi)
-  await page.getByRole('link', { name: 'Ringkasan' }).click()
+  const shop = await readyShop(page, { outlet: 'Laundry Melati', ...(url && { url }) })
+  await enter(shop, 'hadi', SUMMARY)
   return shop
 }
 
@@ -43,13 +43,11 @@ const choice = (page: Page, name: string) =>
 
 test('what was sold and used today is what the page and its file say', async ({ page }) => {
   const services = [{ nama: 'Cuci Reguler', durasi: 2_100, harga: 15_000 }]
-  const shop = await openShop(page, { outlet: 'Laundry Melati', services })
+  const shop = await readyShop(page, { outlet: 'Laundry Melati', services })
   const customer = await newCustomer()
   await topUp(customer, shop.idoutlet, 50_000)
   await buy(customer, shop.world)
-  await choosePins(shop)
-  await logIn(page, 'Hadi', PIN.hadi)
-  await page.getByRole('link', { name: 'Ringkasan' }).click()
+  await enter(shop, 'hadi', SUMMARY)
   await choice(page, 'Hari ini').click()
   await expect(hero(page, /^Hari ini, .* sampai \d\d\.\d\d$/)).toContainText('Rp 15.000')
   await expect(hero(page, /^Hari ini, /)).toContainText('belum ada pembanding dari')

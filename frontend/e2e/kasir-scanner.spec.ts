@@ -7,12 +7,13 @@ import {
   callsTo,
   choosePins,
   codeOf,
+  enter,
   findByNumber,
-  logIn,
   openShop,
   openTill,
   PIN,
   pressScan,
+  readyShop,
   TABLET,
   typeNumber,
   withPhone,
@@ -220,9 +221,7 @@ test('at the pairing code: a scan is not typed into it and not sent', async ({ p
 })
 
 test('at the float: a scan opens no shift, and changes no amount', async ({ page }) => {
-  const shop = await openShop(page)
-  await choosePins(shop)
-  await logIn(page, 'Rina', PIN.rina)
+  await enter(await readyShop(page), 'rina')
   await expect(page.getByText('Modal di laci')).toBeVisible()
   const opened = callsTo(page, 'shift')
   await page.keyboard.type('2000')

@@ -4,7 +4,7 @@ import { look } from './support/look.ts'
 import { askMove, linkOf } from './support/move.ts'
 import { PAGE_SIZES } from './support/sizes.ts'
 import { expect, openAs, test } from './support/test.ts'
-import { choosePins, openShop } from './support/till.ts'
+import { readyShop } from './support/till.ts'
 
 /** In all sizes, light and dark. */
 async function lookAt(page: Page, name: string): Promise<void> {
@@ -16,8 +16,7 @@ async function lookAt(page: Page, name: string): Promise<void> {
 }
 
 test('who lost no number says no by the link of the message, without a login', async ({ page, context }) => {
-  const shop = await openShop(page)
-  await choosePins(shop)
+  const shop = await readyShop(page)
   const asked = await askMove(shop, context)
   const link = await linkOf(asked)
   const phone = await context.newPage()

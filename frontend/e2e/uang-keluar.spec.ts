@@ -6,7 +6,7 @@ import { look } from './support/look.ts'
 import { askMove, supervisor } from './support/move.ts'
 import { nyala } from './support/nyala.ts'
 import { expect, openAs, test, toastOf } from './support/test.ts'
-import { callAt, choosePins, codeOf, openShop, openTill, withPhone } from './support/till.ts'
+import { callAt, codeOf, openTill, readyShop, withPhone } from './support/till.ts'
 
 const rows = (phone: Page) => phone.getByRole('main').getByRole('listitem')
 const detail = (phone: Page, title: string) => phone.getByRole('dialog', { name: title, exact: true })
@@ -39,8 +39,7 @@ test('a move that a till has asked for is on the dashboard, and is refused there
   page,
   context,
 }) => {
-  const shop = await openShop(page)
-  await choosePins(shop)
+  const shop = await readyShop(page)
   const { old, ask } = await askMove(shop, context)
 
   const phone = await context.newPage()

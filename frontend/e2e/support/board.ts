@@ -1,18 +1,16 @@
 import type { Page } from '@playwright/test'
 import { type FakeSocket, fakeSocket } from './fake-socket.ts'
 import { expect } from './test.ts'
-import { choosePins, logIn, openShop, PIN, type Shop } from './till.ts'
+import { enter, readyShop, type Shop } from './till.ts'
 
 /** Opens the board of a new outlet, as Rina or as the supervisor Hadi. */
 export async function openBoard(
   page: Page,
   who: 'rina' | 'hadi' = 'rina',
-  services: Parameters<typeof openShop>[1] = {},
+  options: Parameters<typeof readyShop>[1] = {},
 ): Promise<Shop> {
-  const shop = await openShop(page, services)
-  await choosePins(shop)
-  await logIn(page, who === 'rina' ? 'Rina' : 'Hadi', PIN[who])
-  await page.getByRole('link', { name: 'Mesin' }).click()
+  const shop = await readyShop(page, options)
+  await enter(shop, who, '/kasir/mesin')
   return shop
 }
 

@@ -1,6 +1,6 @@
 import type { Page } from '@playwright/test'
 import { expect } from './test.ts'
-import { button, choosePins, logIn, openShop, PIN, type Shop } from './till.ts'
+import { button, enter, readyShop, type Shop } from './till.ts'
 
 interface Options {
   services?: { nama: string; durasi: number; harga: number }[]
@@ -10,10 +10,8 @@ interface Options {
 
 /** A shop whose supervisor is at the management. */
 export async function openManagement(page: Page, { services = [], part }: Options = {}): Promise<Shop> {
-  const shop = await openShop(page, { outlet: 'Laundry Melati', services })
-  await choosePins(shop)
-  await logIn(page, /Hadi/, PIN.hadi)
-  await page.getByRole('link', { name: 'Kelola' }).click()
+  const shop = await readyShop(page, { outlet: 'Laundry Melati', services })
+  await enter(shop, 'hadi', '/kasir/kelola')
   await expect(button(page, 'Tambah layanan')).toBeVisible()
   if (part) await button(page, part).press('Enter')
   return shop

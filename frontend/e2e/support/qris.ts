@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Page, Response } from '@playwright/test'
 import { type Customer, ops } from './api.ts'
 import { expect } from './test.ts'
-import { button, findByNumber, openTill, type Shop } from './till.ts'
+import { button, enterTill, findByNumber, openShift, readyShop, type Shop } from './till.ts'
 
 /** How an outlet takes QRIS from now on. */
 export const takeQris = (idoutlet: number, qris: 'off' | 'manual' | 'midtrans' | 'simulated') =>
@@ -44,10 +44,9 @@ export async function openWith(
   qris: Parameters<typeof takeQris>[1],
   url?: string,
 ): Promise<Shop> {
-  const shop = await openTill(page, { ...(url && { url }) })
+  const shop = await readyShop(page, { ...(url && { url }) })
   await takeQris(shop.idoutlet, qris)
-  await page.reload()
-  await expect(page.getByText('Ketik nomor WhatsApp')).toBeAttached()
+  await enterTill(shop, await openShift(shop))
   return shop
 }
 

@@ -71,9 +71,9 @@ export const CUSTOMER_PATHS = [
 
 /** Opens the app as a logged-in customer, at the given address. */
 export async function openAs(page: Page, customer: Customer, path = '/dashboard'): Promise<void> {
-  await page.goto('/favicon.svg')
-  await page.evaluate((token) => localStorage.setItem('token', token), customer.token)
+  const login = await page.addInitScript((token) => localStorage.setItem('token', token), customer.token)
   await page.goto(path)
+  await login.dispose()
 }
 
 export async function typeOtp(page: Page, code: string): Promise<void> {

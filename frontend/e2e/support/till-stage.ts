@@ -1,8 +1,7 @@
 import type { Page } from '@playwright/test'
 import { type Customer, newCustomer, ops, topUp } from './api.ts'
 import { buy } from './buy.ts'
-import { expect } from './test.ts'
-import { callAt, openTill, type Shop, tokenOf } from './till.ts'
+import { callAt, enterTill, openShift, readyShop, type Shop } from './till.ts'
 
 export interface Stage {
   shop: Shop
@@ -12,24 +11,24 @@ export interface Stage {
 
 /** A shop in the middle of its day: packages, a shift with sales of every kind, one of them reversed, and a machine that was used. */
 export async function stageTill(page: Page): Promise<Stage> {
-  const shop = await openTill(page, {
+  const shop = await readyShop(page, {
     outlet: 'Laundry Melati',
     device: 'tablet kasir depan',
     names: { rina: 'Rina', tono: 'Tono', hadi: 'Pak Hadi' },
     services: [{ nama: 'Cuci Kilat', durasi: 600, harga: 8_000 }],
   })
   const { idoutlet, world } = shop
+  const session = await openShift(shop)
   const hemat = { idoutlet, nama: 'Paket Hemat', harga: 100_000, quota: 110_000 }
   const { idpaket } = await ops<{ idpaket: number }>('paket', hemat)
   await ops('paket', { idoutlet, nama: 'Paket Keluarga', harga: 200_000, quota: 225_000 })
 
-  const token = await tokenOf(page)
   const sell = (telp: string, nominal: number, cara_bayar: string, more = {}) =>
     callAt<{ idpembelian_emoney: string }>(
       page,
       'topup',
       { telp: `0${telp}`, idoutlet, nominal, cara_bayar, ...more },
-      token,
+      session.token,
     )
   const dewi = await newCustomer('Dewi Kartika')
   const wrong = await sell(dewi.telp, 500_000, 'qris', { ref_bayar: '7K2P' })
@@ -45,8 +44,6 @@ export async function stageTill(page: Page): Promise<Stage> {
   const siti = await newCustomer('Siti Rahma')
   await topUp(siti, idoutlet, 15_000)
   await topUp(siti, idoutlet, 20_000)
-  // All of it happened outside the page.
-  await page.reload()
-  await expect(page.getByText('Ketik nomor WhatsApp')).toBeAttached()
+  await enterTill(shop, session)
   return { shop, siti }
 }

@@ -13,6 +13,8 @@ interface Hired {
 
 export interface Shop {
   page: Page
+  /** The server's address for the tablet. */
+  url: string
   world: World
   idoutlet: number
   /** The tablet's id. */
@@ -33,9 +35,9 @@ interface ShopOptions {
 
 export const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name, exact: true })
 
-/** An outlet with its staff, and a tablet that is paired by the link. */
-export async function openShop(page: Page, options: ShopOptions = {}): Promise<Shop> {
-  const { url = process.env.NYALA_URL, outlet, device = 'Tablet depan', services = [] } = options
+/** An outlet with its staff, and the code that pairs a tablet with it. */
+async function newShop(page: Page, options: ShopOptions): Promise<{ shop: Shop; kode: string }> {
+  const { url = process.env.NYALA_URL ?? '', outlet, device = 'Tablet depan', services = [] } = options
   const { names = { rina: 'Rina', tono: 'Tono', hadi: 'Hadi' } } = options
   const world = await newWorld(services, outlet)
   const { idoutlet } = world
@@ -45,10 +47,24 @@ export async function openShop(page: Page, options: ShopOptions = {}): Promise<S
   const hadi = await hire(names.hadi, 'supervisor')
   const place = { nama: device, idoutlet }
   const { id: idperangkat, kode } = await ops<{ id: number; kode: string }>('perangkat', place)
-  await page.goto(`${url}/kasir/pasang#${kode}`)
+  return { shop: { page, url, world, idoutlet, idperangkat, rina, tono, hadi }, kode }
+}
+
+/** An outlet with its staff, and a tablet that is paired by the link. */
+export async function openShop(page: Page, options: ShopOptions = {}): Promise<Shop> {
+  const { shop, kode } = await newShop(page, options)
+  await page.goto(`${shop.url}/kasir/pasang#${kode}`)
   await expect(page.getByText('Siapa yang bertugas?')).toBeVisible()
   await expect(page).not.toHaveURL(/#/)
-  return { page, world, idoutlet, idperangkat, rina, tono, hadi }
+  return shop
+}
+
+/** The same without the screens, whose staff have PINs: the tablet's page is not open yet. */
+export async function readyShop(page: Page, options: ShopOptions = {}): Promise<Shop> {
+  const { shop, kode } = await newShop(page, options)
+  await callAt(page, 'pasang', { kode })
+  await choosePins(shop)
+  return shop
 }
 
 /** Sends a call as the tablet, outside its page, with the same cookie. */
@@ -57,7 +73,7 @@ export async function callAt<T>(page: Page, path: string, data: unknown, token?:
     'idempotency-key': crypto.randomUUID(),
     ...(token && { authorization: `Bearer ${token}` }),
   }
-  const answer = await page.request.post(new URL(`/ops/v1/${path}`, page.url()).href, { data, headers })
+  const answer = await page.request.post(`${process.env.NYALA_URL}/ops/v1/${path}`, { data, headers })
   const {
     status,
     message,
@@ -81,6 +97,31 @@ export async function choosePins({ page, ...people }: Shop): Promise<void> {
   }
 }
 
+type Staff = 'rina' | 'tono' | 'hadi'
+
+export interface Session {
+  token: string
+  petugas: unknown
+}
+
+/** A session at the tablet, outside its page, of a member of staff who has a PIN. */
+const sessionOf = ({ page, ...people }: Shop, who: Staff): Promise<Session> =>
+  callAt(page, 'masuk', { idpetugas: people[who].id, pin: PIN[who] })
+
+/** Opens a screen of the till in a session. */
+async function openIn(page: Page, session: Session, address: string): Promise<void> {
+  const login = await page.addInitScript(({ token, petugas }) => {
+    sessionStorage.setItem('nyala.kasir.session', JSON.stringify({ token, petugas }))
+  }, session)
+  await page.goto(address)
+  await login.dispose()
+}
+
+/** Opens a screen of the till as this member of staff, without a shift of their own. */
+export async function enter(shop: Shop, who: Staff, path = '/kasir'): Promise<void> {
+  await openIn(shop.page, await sessionOf(shop, who), shop.url + path)
+}
+
 /** The token of the member of staff who is logged in at the till. */
 export const tokenOf = (page: Page): Promise<string> =>
   page.evaluate(() => JSON.parse(sessionStorage.getItem('nyala.kasir.session') ?? '{}').token)
@@ -92,17 +133,17 @@ export async function logIn(page: Page, name: string | RegExp, pin: string): Pro
 }
 
 /** Opens the pages of an owner, Sari, in a browser of her own. */
-export async function openAsOwner(page: Page, idowner: number, url = process.env.NYALA_URL): Promise<void> {
+export async function openAsOwner(
+  page: Page,
+  idowner: number,
+  url = process.env.NYALA_URL ?? '',
+): Promise<void> {
   const sari = await ops<Hired>('petugas', { nama: 'Sari', role: 'owner', idowner })
   const { kode } = await ops<{ kode: string }>('perangkat', { nama: 'HP Sari', idpetugas: sari.id })
   await page.context().clearCookies()
-  if (page.url() !== 'about:blank') await page.evaluate(() => sessionStorage.clear())
-  await page.goto(`${url}/kasir/pasang#${kode}`)
-  await expect(page.getByText('PIN Sari').first()).toBeVisible()
-  await callAt(page, 'masuk', { idpetugas: sari.id, pin: sari.pin_awal, pin_baru: PIN.sari })
-  await page.reload()
-  await expect(page.getByText('PIN Sari').first()).toBeVisible()
-  await page.keyboard.type(PIN.sari)
+  await callAt(page, 'pasang', { kode })
+  const pins = { idpetugas: sari.id, pin: sari.pin_awal, pin_baru: PIN.sari }
+  await openIn(page, await callAt<Session>(page, 'masuk', pins), `${url}/kasir`)
   await expect(page.getByRole('link', { name: 'Mesin' })).toBeVisible()
 }
 
@@ -111,13 +152,23 @@ export async function lock(page: Page): Promise<void> {
   await expect(page.getByText('Siapa yang bertugas?')).toBeVisible()
 }
 
+/** Opens Rina's shift, without money in the drawer. */
+export async function openShift(shop: Shop): Promise<Session> {
+  const session = await sessionOf(shop, 'rina')
+  await callAt(shop.page, 'shift', { modal: 0 }, session.token)
+  return session
+}
+
+/** Opens the till's page, where somebody has a shift. */
+export async function enterTill({ page, url }: Shop, session: Session): Promise<void> {
+  await openIn(page, session, `${url}/kasir`)
+  await expect(page.getByText('Ketik nomor WhatsApp')).toBeAttached()
+}
+
 /** A shop where Rina is at the till and her shift is open. */
 export async function openTill(page: Page, options: ShopOptions = {}): Promise<Shop> {
-  const shop = await openShop(page, options)
-  await choosePins(shop)
-  await logIn(page, options.names?.rina ?? 'Rina', PIN.rina)
-  await page.getByRole('button', { name: /^Buka shift/ }).click()
-  await expect(page.getByText('Modal di laci')).toBeHidden()
+  const shop = await readyShop(page, options)
+  await enterTill(shop, await openShift(shop))
   return shop
 }
 
