@@ -3,7 +3,10 @@
 
 use crate::domain::timestamp::Timestamp;
 
-/// How many coins a board says that it has counted. The counted report of a machine is how far its coins are counted.
+/// Boots that are remembered after the next one was counted.
+const MAX_FORMER: usize = 8;
+
+/// How many coins a board says that it has counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CoinReport {
     pub boot: Option<i64>,
@@ -12,22 +15,37 @@ pub struct CoinReport {
     pub at: Timestamp,
 }
 
-/// What a report adds to what is counted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct NewCoins {
-    /// The counted report from now on.
-    pub counted: CoinReport,
-    pub coins: i64,
+/// How far the coins of a machine are counted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Counted {
+    pub last: CoinReport,
+    /// The boots that were counted before that of `last`, the newest first. Another server may hand in a report of theirs late, and that is no
+    /// new series.
+    pub former: Vec<i64>,
 }
 
-/// What a report adds; `None`: nothing, because it is known or late. `counted`: `None` before the first report, which begins the series.
-pub fn new_coins(counted: Option<CoinReport>, said: CoinReport) -> Option<NewCoins> {
-    let Some(counted) = counted else { return Some(NewCoins { counted: said, coins: 0 }) };
-    if said.boot == counted.boot {
-        return (said.coins > counted.coins).then(|| NewCoins { counted: said, coins: said.coins - counted.coins });
+impl Counted {
+    /// The first report of a machine begins its series.
+    pub const fn from(first: CoinReport) -> Self {
+        Self { last: first, former: Vec::new() }
     }
-    // A board that says less after a boot is another one, whose series begins with that.
-    (said.at >= counted.at).then(|| NewCoins { counted: said, coins: (said.coins - counted.coins).max(0) })
+
+    /// Counts a report. Returns the coins that it adds; `None`: it is known or late.
+    pub fn count(&mut self, said: CoinReport) -> Option<i64> {
+        let before = self.last;
+        if said.boot == before.boot {
+            self.last = if said.coins > before.coins { said } else { return None };
+            return Some(said.coins - before.coins);
+        }
+        if said.at < before.at || said.boot.is_some_and(|boot| self.former.contains(&boot)) {
+            return None;
+        }
+        self.former.splice(0..0, before.boot);
+        self.former.truncate(MAX_FORMER);
+        self.last = said;
+        // A board that says less after a boot is another one, whose series begins with that.
+        Some((said.coins - before.coins).max(0))
+    }
 }
 
 #[cfg(test)]
@@ -40,13 +58,9 @@ mod tests {
 
     /// What is counted of each report.
     fn counts(reports: &[CoinReport]) -> Vec<i64> {
-        let mut counted = None;
-        let mut count = |said: &CoinReport| {
-            let new = new_coins(counted, *said)?;
-            counted = Some(new.counted);
-            Some(new.coins)
-        };
-        reports.iter().map(|said| count(said).unwrap_or(-1)).collect()
+        let mut counted = Counted::from(reports[0]);
+        let mut count = |said: &CoinReport| counted.count(*said).unwrap_or(-1);
+        [0].into_iter().chain(reports[1..].iter().map(&mut count)).collect()
     }
 
     #[test]
@@ -70,13 +84,22 @@ mod tests {
         assert_eq!(counts(&[report(1, 90, 0), report(2, 4, 1), report(2, 6, 2), report(2, 5, 3)]), [0, 0, 2, -1]);
     }
 
+    #[test]
+    fn a_former_boot_that_is_read_late_begins_no_series() {
+        let late = [report(1, 7, 0), report(2, 9, 1), report(1, 7, 5), report(2, 10, 6), report(1, 8, 7)];
+        assert_eq!(counts(&late), [0, 2, -1, 1, -1]);
+        let boots: Vec<CoinReport> = (0..12).map(|n| report(n, n, n)).collect();
+        assert_eq!(counts(&boots).iter().sum::<i64>(), 11, "and there is a limit to what is remembered");
+    }
+
     proptest::proptest! {
         /// Boards count up and are replaced, and their reports come twice, late or not at all.
         #[test]
-        fn never_more_is_counted_than_has_fallen(steps in proptest::collection::vec((0_u8..6, 0_i64..9), 1..80)) {
+        fn never_more_is_counted_than_has_fallen(steps in proptest::collection::vec((0_u8..7, 0_i64..9), 1..80)) {
             let (mut boot, mut coins, mut fallen, mut total, mut at) = (1, 0, 0, 0, 0);
+            // Reports of boots that are counted, and some that nobody has heard yet.
             let mut said: Vec<CoinReport> = Vec::new();
-            let mut counted = None;
+            let mut counted: Option<Counted> = None;
             for (what, n) in steps {
                 at += 1;
                 match what {
@@ -87,15 +110,22 @@ mod tests {
                     _ => {}
                 }
                 let report = report(boot, coins, at);
+                let late = || said[(said.len() - 1).saturating_sub(usize::try_from(n).unwrap())];
                 let heard = match what {
-                    3 if !said.is_empty() => said[usize::try_from(n).unwrap() % said.len()],
+                    3 if !said.is_empty() => late(),
+                    // A server that stood still reads it only now.
+                    4 if !said.is_empty() => CoinReport { at: report.at, ..late() },
                     _ => report,
                 };
-                said.push(heard);
-                if what != 2
-                    && let Some(new) = new_coins(counted, heard)
-                {
-                    (counted, total) = (Some(new.counted), total + new.coins);
+                let is_known = |counted: &Counted| counted.last.boot == heard.boot || said.iter().any(|said| said.boot == heard.boot);
+                if what != 2 || counted.as_ref().is_some_and(is_known) {
+                    said.push(heard);
+                }
+                if what != 2 {
+                    match &mut counted {
+                        Some(counted) => total += counted.count(heard).unwrap_or(0),
+                        None => counted = Some(Counted::from(heard)),
+                    }
                 }
                 proptest::prop_assert!(total <= fallen, "{total} of {fallen}");
             }

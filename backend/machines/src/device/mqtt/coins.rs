@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use nyala_core::coins::{CoinReport, NewCoins, new_coins};
+use nyala_core::coins::{CoinReport, Counted};
 use nyala_core::domain::id::MachineId;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_store::db::Store;
@@ -28,11 +28,13 @@ const BEGIN: &str = "
     ON CONFLICT (idmesin) DO NOTHING";
 /// How far the coins of machines ($1) are counted.
 const COUNTED: &str =
-    "SELECT idmesin, boot, koin, didengar_at FROM koin_seri WHERE idmesin = ANY($1) ORDER BY idmesin FOR UPDATE";
-/// Parameters: as of [`BEGIN`], and $5 new coins.
+    "SELECT idmesin, boot, koin, didengar_at, boot_lama FROM koin_seri WHERE idmesin = ANY($1) ORDER BY idmesin FOR UPDATE";
+/// Parameters: as of [`BEGIN`], $5 new coins, and $6 the former boots of each machine, separated by commas.
 const GO_ON: &str = "
-    UPDATE koin_seri k SET boot = s.boot, koin = s.koin, didengar_at = s.didengar_at, jumlah = k.jumlah + s.baru
-    FROM unnest($1::BIGINT[], $2::BIGINT[], $3::BIGINT[], $4::TIMESTAMPTZ[], $5::BIGINT[]) AS s (idmesin, boot, koin, didengar_at, baru)
+    UPDATE koin_seri k SET boot = s.boot, koin = s.koin, didengar_at = s.didengar_at, jumlah = k.jumlah + s.baru,
+        boot_lama = string_to_array(s.lama, ',')::BIGINT[]
+    FROM unnest($1::BIGINT[], $2::BIGINT[], $3::BIGINT[], $4::TIMESTAMPTZ[], $5::BIGINT[], $6::TEXT[])
+        AS s (idmesin, boot, koin, didengar_at, baru, lama)
     WHERE k.idmesin = s.idmesin";
 /// $1 machines, $2 when coins were reported, $3 their number.
 const COUNT: &str = "
@@ -49,14 +51,13 @@ pub struct CoinCounts {
 
 #[derive(Debug)]
 struct Reported {
-    last: CoinReport,
+    counted: Counted,
     /// What is not stored yet: the newest of each boot, the oldest first.
     waiting: Vec<CoinReport>,
 }
 
 impl Reported {
     fn add(&mut self, said: CoinReport) {
-        self.last = said;
         match self.waiting.last_mut().filter(|newest| newest.boot == said.boot) {
             Some(newest) => *newest = said,
             None => self.waiting.push(said),
@@ -83,9 +84,12 @@ impl CoinCounts {
         let said = report(stamp, *coins, now);
         let mut known = self.lock();
         match known.get_mut(&idmesin) {
-            Some(known) if new_coins(Some(known.last), said).is_none() => {}
-            Some(known) => known.add(said),
-            None => drop(known.insert(idmesin, Reported { last: said, waiting: vec![said] })),
+            Some(known) => {
+                if known.counted.count(said).is_some() {
+                    known.add(said);
+                }
+            }
+            None => drop(known.insert(idmesin, Reported { counted: Counted::from(said), waiting: vec![said] })),
         }
     }
 
@@ -147,31 +151,32 @@ async fn write(store: &Store, batch: &Batch) -> Result<(), DbError> {
     tx.execute(&stmt, &[&machines, &boots, &coins, &at]).await?;
     let stmt = tx.prepare_cached(COUNTED).await?;
     let counted = tx.query(&stmt, &[&machines]).await?;
-    let counted: HashMap<MachineId, CoinReport> = counted.iter().map(stored).collect::<Result<_, DbError>>()?;
-    let (mut series, mut new): (Vec<(MachineId, CoinReport)>, Vec<i64>) = (Vec::new(), Vec::new());
+    let mut counted: HashMap<MachineId, Counted> = counted.iter().map(stored).collect::<Result<_, DbError>>()?;
+    let (mut series, mut new, mut former): (Vec<(MachineId, CoinReport)>, Vec<i64>, Vec<String>) = Default::default();
     let mut counts: (Vec<MachineId>, Vec<Timestamp>, Vec<i64>) = Default::default();
     for (id, said) in batch {
         // A machine that is not there has no series.
-        let Some(mut stands) = counted.get(id).copied() else { continue };
-        let (before, mut sum) = (stands, 0);
+        let Some(counted) = counted.get_mut(id) else { continue };
+        let (before, mut sum) = (counted.last, 0);
         for said in said {
-            let Some(NewCoins { counted, coins }) = new_coins(Some(stands), *said) else { continue };
-            (stands, sum) = (counted, sum + coins);
+            let Some(coins) = counted.count(*said) else { continue };
+            sum += coins;
             if coins > 0 {
                 counts.0.push(*id);
                 counts.1.push(said.at);
                 counts.2.push(coins);
             }
         }
-        if stands != before {
-            series.push((*id, stands));
+        if counted.last != before {
+            series.push((*id, counted.last));
             new.push(sum);
+            former.push(counted.former.iter().map(i64::to_string).collect::<Vec<_>>().join(","));
         }
     }
     if !series.is_empty() {
         let (machines, boots, coins, at) = columns(&series);
         let stmt = tx.prepare_cached(GO_ON).await?;
-        tx.execute(&stmt, &[&machines, &boots, &coins, &at, &new]).await?;
+        tx.execute(&stmt, &[&machines, &boots, &coins, &at, &new, &former]).await?;
     }
     if !counts.0.is_empty() {
         let stmt = tx.prepare_cached(COUNT).await?;
@@ -193,9 +198,9 @@ fn columns(reports: &[(MachineId, CoinReport)]) -> Columns {
     columns
 }
 
-fn stored(row: &Row) -> Result<(MachineId, CoinReport), DbError> {
-    let report = CoinReport { boot: row.try_get(1)?, coins: row.try_get(2)?, at: row.try_get(3)? };
-    Ok((row.try_get(0)?, report))
+fn stored(row: &Row) -> Result<(MachineId, Counted), DbError> {
+    let last = CoinReport { boot: row.try_get(1)?, coins: row.try_get(2)?, at: row.try_get(3)? };
+    Ok((row.try_get(0)?, Counted { last, former: row.try_get(4)? }))
 }
 
 #[cfg(test)]
