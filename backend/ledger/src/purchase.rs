@@ -36,10 +36,7 @@ WITH m AS (
     WHERE m.idmesin = $4 AND m.aktif AND m.online AND NOT m.perlu_petugas AND NOT ",
             runs_unsold!(),
             "
-        AND (m.cara = 'pulsa') = ($18::INT IS NOT NULL) AND ",
-            can_start!(),
-            "
-        AND o.idoutlet = m.idoutlet AND o.versi = $17 AND l.idlayanan = $7 AND l.versi = $16 AND ",
+        AND (m.cara = 'pulsa') = ($18::INT IS NOT NULL) AND o.idoutlet = m.idoutlet AND o.versi = $17 AND l.idlayanan = $7 AND l.versi = $16 AND ",
             $($and,)*
             "
     RETURNING m.epoch
@@ -81,7 +78,8 @@ const HOLD_TEST: &str = hold!(
     SELECT $22, 'mesin.uji', 'mesin:' || $4, CASE WHEN $18 IS NULL THEN jsonb_build_object('durasi', $9) ELSE jsonb_build_object('pulsa', $18) END
         || jsonb_build_object('idtransaksi', $2), $6, $10 FROM t
 )",
-    "l.internal AND l.idoutlet = m.idoutlet AND ($18 IS NULL OR m.ditutup_sejak IS NOT NULL AND $18 + COALESCE(",
+    can_start!(),
+    " AND l.internal AND l.idoutlet = m.idoutlet AND ($18 IS NULL OR m.ditutup_sejak IS NOT NULL AND $18 + COALESCE(",
     tested_pulses!("$23"),
     ", 0) <= $24::INT)"
 );
