@@ -24,7 +24,7 @@ const COUNTDOWN_MS: i64 = 1_000;
 const PATIENCE_MS: i64 = 3_000;
 
 /// Events that each run of the histories must have met at least once.
-pub const WORTH: [&str; 18] = [
+pub const WORTH: [&str; 23] = [
     "crash",
     "answer of the database lost",
     "statement of a dead process",
@@ -43,6 +43,11 @@ pub const WORTH: [&str; 18] = [
     "unpaid run found",
     "power lost in the pulses",
     "closed by the server",
+    "machine runs by coins",
+    "end seen by its sensor",
+    "end moved by its sensor",
+    "never ran",
+    "did not run three times",
 ];
 
 /// The name under which the histories count a decision.

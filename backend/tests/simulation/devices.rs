@@ -91,7 +91,7 @@ pub trait Devices: Debug + Sized {
     fn freed(_: &mut World<Self>, _machine: usize) {}
 
     /// The server has stored that a machine has not run in a purchase.
-    fn never_ran(_: &mut World<Self>, _machine: usize, _cmd_id: Uuid) {}
+    fn never_ran(_: &mut World<Self>, _purchase: PurchaseId) {}
 
     /// Checks after the history has come to rest.
     fn check_end(_: &World<Self>) {}

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test ends where an expectation fails")]
 
 mod check;
+mod coins;
 mod customer;
 #[allow(dead_code, reason = "the tests of the whole server use the rest")]
 #[path = "../api/support/database.rs"]
@@ -37,6 +38,7 @@ use world::World;
 
 /// Histories that are also replayed on PostgreSQL.
 const POSTGRES_SEEDS: u64 = 30;
+const POSTGRES_MQTT_SEEDS: u64 = 10;
 /// Histories of an ordinary run; `make simulate` runs more.
 const SEEDS: u64 = 20_000;
 const MQTT_SEEDS: u64 = 3_000;

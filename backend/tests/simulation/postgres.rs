@@ -8,11 +8,12 @@ use nyala_core::domain::driver_kind::DriverKind;
 use nyala_core::domain::id::{CustomerId, MachineId, OutletId, OwnerId, PurchaseId, ServiceId, WalletId};
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::prices::Tariff;
-use nyala_core::purchase::device::{Pulses, ReportedRun, StateReport};
+use nyala_core::purchase::device::{Pulses, ReportedRun, Sensor, StateReport};
 use nyala_core::purchase::facts::{MachineFacts, Order, SaleVersions, ServiceFacts, TestFacts};
 use nyala_core::purchase::rules::decide;
 use nyala_core::purchase::state::PurchaseState;
 use nyala_core::purchase::step::Held;
+use nyala_ledger::closing::record_closing;
 use nyala_ledger::facts;
 use nyala_ledger::purchase as ledger;
 use nyala_ledger::refund::{self, Grounds, Visible, refund};
@@ -23,9 +24,27 @@ use tokio_postgres::types::{FromSqlOwned, ToSql};
 use uuid::Uuid;
 
 use super::database::Database;
+use super::devices::Devices;
+use super::mqtt::Mqtt;
 use super::plain::Plain;
-use super::store::{Asked, COIN_MACHINE, OrderRow, PRICE, PULSES, SERVICES_S, Store, Stored, coin_of, decision_text, outcome};
+use super::store::{
+    Asked, COIN_MACHINE, MachineWrite, OrderRow, PRICE, PULSES, SERVICES_S, Store, Stored, coin_of, decision_text, outcome,
+};
 use super::world::{BALANCE, CUSTOMERS, MACHINES, T0, World};
+
+/// As the record of a device's trouble closes a machine; the reason does not matter here.
+const CLOSE: &str = concat!(
+    "WITH closed AS (
+    UPDATE mesin SET ditutup_sejak = $2, ditutup_alasan = 'uji' WHERE idmesin = $1 AND ditutup_sejak IS NULL
+    RETURNING idmesin, idoutlet, ditutup_alasan AS alasan
+), ",
+    record_closing!("$2"),
+    "
+SELECT FROM closed"
+);
+/// What a board can do.
+const PULSE: &[&str] = &["pulse"];
+const NOTHING: &[&str] = &[];
 
 /// A separate chain for each history; several share a database.
 struct StoredChain {
@@ -47,23 +66,35 @@ async fn postgres_tells_the_same_histories() {
     let db = Db::new(&database.url(), 1, PoolLimits { wait: five, connect: five, statement }).unwrap();
     let mut client = db.get().await.unwrap();
     for seed in 0..super::POSTGRES_SEEDS {
-        let mut world: World<Plain> = World::new(seed, false);
-        world.run();
-        let mut chain = arrange(&mut client, seed).await;
-        for asked in &world.store.journal {
-            ask(&mut client, &mut chain, asked).await.unwrap_or_else(|e| panic!("seed {seed}: {asked:?}: {e:?}"));
-        }
-        compare(&client, &chain, &world.store).await;
-        let broken = client.query("SELECT aturan || ' ' || kunci FROM pelanggaran", &[]).await.unwrap();
-        assert!(broken.is_empty(), "seed {seed}: {:?}", broken.iter().map(|r| r.get::<_, String>(0)).collect::<Vec<_>>());
+        replay(&mut client, seed, World::<Plain>::new(seed, false)).await;
     }
+    let mut never_ran = 0;
+    for seed in 0..super::POSTGRES_MQTT_SEEDS {
+        let store = replay(&mut client, super::POSTGRES_SEEDS + seed, World::<Mqtt>::new(seed, false)).await;
+        never_ran += store.purchases.iter().filter(|p| p.never_ran).count();
+    }
+    assert!(never_ran > 0, "no machine stood still in its run");
+}
+
+/// `number`: of the history among all that are replayed.
+async fn replay<D: Devices>(client: &mut DbClient, number: u64, mut world: World<D>) -> Store {
+    world.run();
+    let mut chain = arrange(client, number).await;
+    for asked in &world.store.journal {
+        ask(client, &mut chain, asked).await.unwrap_or_else(|e| panic!("history {number}: {asked:?}: {e:?}"));
+    }
+    compare(client, &chain, &world.store).await;
+    let broken = client.query("SELECT aturan || ' ' || kunci FROM pelanggaran", &[]).await.unwrap();
+    let broken: Vec<String> = broken.iter().map(|row| row.get(0)).collect();
+    assert!(broken.is_empty(), "history {number}: {broken:?}");
+    world.store
 }
 
 async fn insert<T: FromSqlOwned>(client: &DbClient, sql: &str, params: &[&(dyn ToSql + Sync)]) -> T {
     client.query_one(sql, params).await.unwrap_or_else(|e| panic!("{sql}: {e:?}")).get(0)
 }
 
-async fn arrange(client: &mut DbClient, seed: u64) -> StoredChain {
+async fn arrange(client: &mut DbClient, number: u64) -> StoredChain {
     let idowner =
         insert(client, "INSERT INTO owner_usaha (nama, created_at) VALUES ('Bu Ani', $1) RETURNING idowner", &[&T0]).await;
     let outlet = "INSERT INTO outlet (idowner, nama, kota, latitude, longitude, created_at)
@@ -77,17 +108,19 @@ async fn arrange(client: &mut DbClient, seed: u64) -> StoredChain {
         chain.services.push(insert(client, sql, &[&idoutlet, &duration_s, &PRICE, &T0]).await);
     }
     for _ in 0..MACHINES {
-        let sql = "INSERT INTO mesin (idoutlet, idowner, nama, driver, kode, created_at) VALUES ($1, $2, 'Mesin', 'sim', $3, $4) RETURNING idmesin";
+        let sql = "INSERT INTO mesin (idoutlet, idowner, nama, driver, kode, created_at) VALUES ($1, $2, 'Mesin', 'mqtt', $3, $4) RETURNING idmesin";
         let code = nyala_core::domain::machine_code::MachineCode::random(&mut rand::rng());
         chain.machines.push(insert(client, sql, &[&idoutlet, &idowner, &code.as_str(), &T0]).await);
     }
     let coin = "UPDATE mesin SET cara = 'pulsa', pulsa = $2, lebar_ms = $3, jeda_ms = $4, sense_s = $5 WHERE idmesin = $1";
     let Pulses { n, width_ms, gap_ms, sense_s } = PULSES;
     client.execute(coin, &[&chain.machines[COIN_MACHINE], &n, &width_ms, &gap_ms, &sense_s]).await.unwrap();
+    let board = "INSERT INTO perangkat_kini (idmesin, terdengar_at, bisa) VALUES ($1, $2, '{pulse}')";
+    client.execute(board, &[&chain.machines[COIN_MACHINE], &T0]).await.unwrap();
     for customer in 0..=CUSTOMERS {
         let sql = "INSERT INTO customer_global (telp, nama_awal, nama_akhir, password_hash, created_at, updated_at)
             VALUES ($1, 'Siti', 'Rahma', '', $2, $2) RETURNING id";
-        let id_customer_global = insert(client, sql, &[&format!("8{seed:05}{customer:02}"), &T0]).await;
+        let id_customer_global = insert(client, sql, &[&format!("8{number:05}{customer:02}"), &T0]).await;
         let package = Package::parse(BALANCE.into(), None, None, AccountKind::Lasting).unwrap();
         let tx = client.transaction().await.unwrap();
         let done =
@@ -137,11 +170,24 @@ async fn ask(client: &mut DbClient, chain: &mut StoredChain, asked: &Asked) -> R
                 "{asked:?}"
             );
         }
-        Asked::Record { machine, report, of, foreign, now, again } => {
-            let run = report.run.map(|run| ReportedRun { cmd_id: of.map_or(run.cmd_id, |of| chain.purchases[&of].1), ..run });
-            let report = StateReport { run, ..*report };
+        Asked::Record { machine, report, of, named, foreign, now, done } => {
+            let command = |of: &PurchaseId| chain.purchases[of].1;
+            let run = report.run.map(|run| ReportedRun { cmd_id: of.as_ref().map_or(run.cmd_id, command), ..run });
+            let sensor = Sensor { never_ran: named.as_ref().map(command).or(report.sensor.never_ran), ..report.sensor };
+            let report = StateReport { run, sensor, ..*report };
             let here = record(client, chain.machines[*machine], report, *foreign, *now, None).await?;
-            assert_eq!(here, *again, "{asked:?}");
+            assert_eq!(here, done.again, "{asked:?}");
+        }
+        Asked::Set { machine, what } => {
+            let idmesin = &chain.machines[*machine];
+            let (sql, value): (_, &(dyn ToSql + Sync)) = match what {
+                MachineWrite::Online(online) => ("UPDATE mesin SET online = $2 WHERE idmesin = $1", online),
+                MachineWrite::NeedsStaff => ("UPDATE mesin SET perlu_petugas = $2 WHERE idmesin = $1", &true),
+                MachineWrite::Closed => (CLOSE, &T0),
+                MachineWrite::Pulses(true) => ("UPDATE perangkat_kini SET bisa = $2 WHERE idmesin = $1", &PULSE),
+                MachineWrite::Pulses(false) => ("UPDATE perangkat_kini SET bisa = $2 WHERE idmesin = $1", &NOTHING),
+            };
+            client.execute(sql, &[idmesin, value]).await?;
         }
         Asked::Stop { purchase, now } => {
             let sql = "UPDATE snap_transaksi SET stop_requested_at = COALESCE(stop_requested_at, $2) WHERE id = $1";
@@ -218,7 +264,8 @@ async fn give_back(
 async fn compare(client: &DbClient, chain: &StoredChain, store: &Store) {
     for (i, p) in store.purchases.iter().enumerate() {
         let id = chain.purchases[&PurchaseId::new(i64::try_from(i).unwrap() + 1)].0;
-        let sql = "SELECT state, cmd_epoch, created_at, ends_at, finished_at, stop_requested_at, dikembalikan, tambah_s
+        let sql = "SELECT state, cmd_epoch, created_at, ends_at, finished_at, stop_requested_at, dikembalikan, tambah_s, sense,
+                kendala IS NOT DISTINCT FROM 'tidak_jalan'
             FROM snap_transaksi WHERE id = $1";
         let row = client.query_one(sql, &[&id]).await.unwrap();
         let here: (PurchaseState, i64, Timestamp) = (row.get(0), row.get(1), row.get(2));
@@ -226,6 +273,7 @@ async fn compare(client: &DbClient, chain: &StoredChain, store: &Store) {
         let here: [Option<Timestamp>; 3] = [row.get(3), row.get(4), row.get(5)];
         assert_eq!(here, [p.ends_at, p.finished_at, p.stop_requested_at], "{p:?}");
         assert_eq!((row.get(6), i64::from(row.get::<_, i32>(7))), (p.refunded, p.added_s), "{p:?}");
+        assert_eq!((row.get(8), row.get(9)), (p.sense, p.never_ran), "{p:?}");
     }
     for (wallet, (_, idcustomer)) in store.wallets.iter().zip(&chain.customers) {
         let sql = "SELECT credits_posted, debits_posted, debits_pending, saldo FROM quota_emoney WHERE idcustomer = $1";

@@ -341,7 +341,9 @@ impl<D: Devices> World<D> {
 /// Whether `cause` is that message. Its remaining time is counted down while it waits for the decision.
 fn is_same_message(message: &PurchaseEvent, cause: &PurchaseEvent) -> bool {
     match (message, cause) {
-        (PurchaseEvent::Runs(known), PurchaseEvent::Runs(run)) => known.cmd_id == run.cmd_id && run.left_ms <= known.left_ms,
+        (PurchaseEvent::Runs(known), PurchaseEvent::Runs(run)) => {
+            (known.cmd_id, known.added_s) == (run.cmd_id, run.added_s) && run.left_ms <= known.left_ms
+        }
         _ => message == cause,
     }
 }

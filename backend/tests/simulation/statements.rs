@@ -11,7 +11,7 @@ use rand::Rng;
 use uuid::Uuid;
 
 use super::devices::Devices;
-use super::store::OrderRow;
+use super::store::{OrderRow, Recorded};
 use super::world::{Happening, World};
 
 /// Interval at which a statement that waits for a row reads it again.
@@ -159,10 +159,8 @@ impl<D: Devices> World<D> {
                 let done = stands && self.store.apply(purchase, change, at);
                 if done {
                     self.has_committed(machine, purchase, change, fence);
-                    if self.store.machines[machine].closed && matches!(change, Change::Cut | Change::GiveUp) {
-                        self.note("closed by the server");
-                        let after_ms = if self.troubled { self.up_to(STAFF_COME_MS) } else { 0 };
-                        self.after(after_ms, Happening::StaffOpens { machine });
+                    if matches!(change, Change::Cut | Change::GiveUp) {
+                        self.staff_come_if_closed(machine);
                     }
                     D::committed(self, purchase, change);
                     if incarnation == self.server.incarnation {
@@ -174,8 +172,8 @@ impl<D: Devices> World<D> {
                 Input::Applied(self.answered(done))
             }
             Written::DeviceMessage { report, foreign } => {
-                let kept = self.store.machines[machine].needs_staff;
-                let again = stands && self.store.record(machine, report, foreign, at);
+                let (kept, was_closed) = (self.store.machines[machine].needs_staff, self.store.machines[machine].closed);
+                let done = if stands { self.store.record(machine, report, foreign, at) } else { Recorded::default() };
                 if stands {
                     self.has_recorded(machine, fence);
                 } else {
@@ -185,18 +183,33 @@ impl<D: Devices> World<D> {
                 let is_open = self.store.open().any(|(_, p)| p.order.machine == machine);
                 let is_kept = is_open || self.store.machines[machine].unpaid.is_some();
                 assert!(!(stands && foreign && report.run.is_some()) || is_kept, "a machine is for sale that is said to run");
-                if again {
+                if done.again {
                     self.note("runs again");
+                    self.has_come_back(machine);
                 }
-                if let Some(cmd_id) = report.sensor.never_ran.filter(|_| stands) {
-                    D::never_ran(self, machine, cmd_id);
+                if let Some(purchase) = done.never_ran {
+                    self.note("never ran");
+                    D::never_ran(self, purchase);
+                    if self.store.machines[machine].closed && !was_closed {
+                        self.note("did not run three times");
+                        self.staff_come_if_closed(machine);
+                    }
                 }
                 if kept && !self.store.machines[machine].needs_staff {
                     D::freed(self, machine);
                 }
-                Input::Recorded(self.answered(again))
+                Input::Recorded(self.answered(done.again))
             }
         };
         self.send_later(incarnation, machine, input);
+    }
+
+    /// Staff open a machine that the server has closed, after a while.
+    pub(super) fn staff_come_if_closed(&mut self, machine: usize) {
+        if self.store.machines[machine].closed {
+            self.note("closed by the server");
+            let after_ms = if self.troubled { self.up_to(STAFF_COME_MS) } else { 0 };
+            self.after(after_ms, Happening::StaffOpens { machine });
+        }
     }
 }

@@ -16,6 +16,7 @@ use super::super::devices::Run;
 use super::super::store::COIN_MACHINE;
 use super::super::world::{T0, World};
 use super::core::Transcript;
+use super::flash::Flash;
 use super::washer::Sending;
 use super::{Mqtt, MqttHappens};
 
@@ -66,6 +67,7 @@ pub struct Body {
     pub sending: Option<Sending>,
     /// An old board for relays, which ignores pulse commands.
     pub is_old: bool,
+    pub flash: Flash,
     next_tick: Option<i64>,
     transcript: Option<Transcript>,
 }
@@ -85,6 +87,7 @@ impl Body {
             shut_off_until: T0,
             sending: None,
             is_old: false,
+            flash: Flash::default(),
             next_tick: None,
             transcript: None,
         }
@@ -114,6 +117,10 @@ impl Body {
         let connection = self.connection.take()?;
         self.record_input("unlink", now);
         Some(connection)
+    }
+
+    pub const fn is_recorded(&self) -> bool {
+        self.transcript.is_some()
     }
 
     /// Records an input of the device in the transcript.
@@ -235,10 +242,15 @@ impl World<Mqtt> {
             self.devices.machines[machine].cut(run.cmd_id, now);
         }
         self.cut_pulses(machine, body);
+        let of = &self.devices.machines[machine].bodies[body];
+        if let Some(run) = of.runs(now).filter(|_| of.flash.is_behind() && of.saved_run().is_none()) {
+            self.never_began(run.cmd_id);
+        }
         if (machine, body) == (COIN_MACHINE, 0) {
             self.check_lost_coins();
         }
         let of = &mut self.devices.machines[machine].bodies[body];
+        of.flash.power_goes();
         let had_power = of.model.take().is_some();
         of.next_tick = None;
         if let Some(transcript) = &mut of.transcript {
@@ -288,9 +300,14 @@ impl World<Mqtt> {
         let Some(of) = self.body(machine, body).filter(|of| !of.is_old || cmd.pulses.is_none()) else { return };
         let up_ms = of.up_ms(now);
         let before = of.runs(now);
-        let Some(model) = &mut of.model else { return };
+        let (kept, is_broken) = (of.model.clone(), of.flash.is_broken());
+        let Some(model) = of.model.as_mut().filter(|_| !of.flash.is_behind()) else { return };
         let known = model.journal().result_of(cmd.cmd_id, Timestamp::default()).is_some();
         let acts = model.on_command(cmd, up_ms);
+        if is_broken && acts.contains(&Act::Save) {
+            of.model = kept;
+            return self.note("command not saved");
+        }
         of.record_input(&format!("cmd {}", String::from_utf8(cmd.json()).unwrap()), now);
         let after = of.runs(now);
         if cmd.op == Op::Start && !known && now.ms() < cmd.exp * 1000 - IN_TIME_MS {
@@ -333,7 +350,8 @@ impl World<Mqtt> {
                     let is_recorded = of.transcript.is_some();
                     let may_be_cut = (machine, body) == (COIN_MACHINE, 0) && self.troubled && !is_recorded;
                     let is_cut = may_be_cut && self.chance(CUT_AT_SAVE);
-                    if !is_cut || self.chance(0.5) {
+                    let succeeds = self.body(machine, body).is_some_and(|of| of.flash.write());
+                    if succeeds && (!is_cut || self.chance(0.5)) {
                         self.save(machine, body);
                     }
                     if is_cut {
@@ -357,7 +375,9 @@ impl World<Mqtt> {
                     let up_ms = of.up_ms(now);
                     if let Some(model) = &mut of.model {
                         let message = model.message(*saying, up_ms);
-                        self.device_sends(machine, body, message);
+                        if let Some(message) = of.sendable(message) {
+                            self.device_sends(machine, body, message);
+                        }
                     }
                 }
             }
@@ -450,7 +470,7 @@ impl World<Mqtt> {
             return;
         }
         self.note("clone");
-        self.devices.washer.coins.of_two |= machine == COIN_MACHINE;
+        self.devices.washer.coins.counted.of_two |= machine == COIN_MACHINE;
         let body = Body { speaks_apart: false, ..Body::new(&mut self.rng) };
         let of = &mut self.devices.machines[machine];
         of.invalidate_runs();

@@ -22,6 +22,7 @@ impl World<Mqtt> {
             }
             27 => self.clone_comes(machine),
             28 if machine == COIN_MACHINE => self.replace_board(true),
+            29 | 30 if machine == COIN_MACHINE => self.flash_breaks(),
             _ => {
                 self.note("line cut");
                 self.drop_line(machine, 0, true);
@@ -95,6 +96,7 @@ impl World<Mqtt> {
         self.repaired(machine);
         if machine == COIN_MACHINE {
             self.replace_board(false);
+            self.flash_is_mended();
             self.washer_rests();
         }
         self.devices.talks[machine].weather = Weather::FINE;

@@ -49,7 +49,7 @@ pub struct Figures {
 }
 
 /// Events that each run of the histories must have met at least once.
-pub const WORTH: [&str; 40] = [
+pub const WORTH: [&str; 44] = [
     "later over than thought",
     "runs again",
     "crash",
@@ -89,6 +89,10 @@ pub const WORTH: [&str; 40] = [
     "old board",
     "new board",
     "never ran",
+    "did not run three times",
+    "flash broken",
+    "end of the pulses not on flash",
+    "command not saved",
     "closed for its silence",
 ];
 
@@ -179,6 +183,9 @@ impl World<Mqtt> {
         let shown = self.shown(machine)?;
         self.store.open().find(|(_, p)| p.cmd_id == cmd_id && p.state == PurchaseState::Running)?;
         let run = self.run_of(machine, cmd_id).filter(|run| !run.cut && !run.forgotten)?;
+        if self.devices.machines[machine].bodies[0].flash.is_behind() {
+            return None;
+        }
         // A word about the move may still be on its way.
         let is_told = run.moved_at.is_none_or(|at| at.plus_ms(SHOWN_MS) < self.now);
         let run = Some(run).filter(|_| is_told)?;

@@ -7,6 +7,7 @@ pub mod core;
 mod device;
 mod fault;
 mod figures;
+mod flash;
 mod probe;
 mod talk;
 mod washer;
@@ -33,7 +34,7 @@ pub use self::figures::{Figures, WORTH};
 use self::talk::Talk;
 use self::washer::{Washer, WasherHappens};
 use super::devices::{Devices, Plan, Run};
-use super::store::COIN_MACHINE;
+use super::store::{COIN_MACHINE, MachineWrite};
 use super::world::{Happening, MACHINES, TROUBLE_MS, World};
 
 /// Faults of a machine in a history, in addition to those that are scheduled around a purchase.
@@ -138,6 +139,7 @@ pub enum MqttHappens {
         cycle: u32,
         what: WasherHappens,
     },
+    FlashIsMended,
     /// Its board that knows no pulses is replaced.
     NewBoard,
     /// The record has what its board can do.
@@ -168,8 +170,9 @@ pub enum MqttHappens {
     RecordRest {
         incarnation: u32,
     },
-    Flag {
+    HeldBack {
         machine: usize,
+        closes: bool,
     },
     Scan {
         machine: usize,
@@ -258,8 +261,9 @@ impl Devices for Mqtt {
                 world.power_cut(COIN_MACHINE)
             }
             MqttHappens::Washer { cycle, what } => world.washer(cycle, what),
+            MqttHappens::FlashIsMended => world.flash_is_mended(),
             MqttHappens::NewBoard => world.replace_board(false),
-            MqttHappens::Able { pulse } => world.store.machines[COIN_MACHINE].no_pulses = !pulse,
+            MqttHappens::Able { pulse } => world.store.set(COIN_MACHINE, MachineWrite::Pulses(pulse)),
             MqttHappens::Silence { incarnation, machine } if incarnation == world.server.incarnation => world.silence(machine),
             MqttHappens::Reported { incarnation, machine, event } if incarnation == world.server.incarnation => {
                 let now = world.now;
@@ -270,7 +274,7 @@ impl Devices for Mqtt {
                 world.record_presence(machine)
             }
             MqttHappens::RecordRest { incarnation } if incarnation == world.server.incarnation => world.record_rest(),
-            MqttHappens::Flag { machine } => world.flag(machine),
+            MqttHappens::HeldBack { machine, closes } => world.held_back(machine, closes),
             MqttHappens::Scan { machine } => world.scan(machine),
             MqttHappens::ProbeOver { incarnation, request, machine } if incarnation == world.server.incarnation => {
                 world.probe_over(machine, request)
@@ -316,8 +320,8 @@ impl Devices for Mqtt {
         None
     }
 
-    fn never_ran(world: &mut World<Self>, machine: usize, cmd_id: Uuid) {
-        world.check_never_ran(machine, cmd_id);
+    fn never_ran(world: &mut World<Self>, purchase: PurchaseId) {
+        world.check_never_ran(purchase);
     }
 
     fn check_end(world: &World<Self>) {

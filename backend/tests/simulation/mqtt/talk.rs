@@ -9,8 +9,8 @@ use nyala_machines::device::mqtt::conversation::{ConnectionId, Conversation, Dro
 use nyala_machines::device::mqtt::message::DeviceMessage;
 use uuid::Uuid;
 
-use super::super::store::{COIN_MACHINE, PurchaseRow};
-use super::super::world::World;
+use super::super::store::{COIN_MACHINE, MachineWrite, PurchaseRow};
+use super::super::world::{MACHINES, World};
 use super::connection::{LATENCY_MS, Weather};
 use super::{Mqtt, MqttHappens};
 
@@ -166,11 +166,14 @@ impl World<Mqtt> {
         };
         self.note(name);
         let after_ms = self.statement_ms();
-        self.later(after_ms, MqttHappens::Flag { machine });
+        let closes = machine == COIN_MACHINE && !matches!(trouble, Trouble::EndedEarly { .. });
+        self.later(after_ms, MqttHappens::HeldBack { machine, closes });
     }
 
-    pub(super) fn flag(&mut self, machine: usize) {
-        self.store.machines[machine].needs_staff = true;
+    /// The trouble is written: its machine is closed, or waits for staff.
+    pub(super) fn held_back(&mut self, machine: usize, closes: bool) {
+        self.store.set(machine, if closes { MachineWrite::Closed } else { MachineWrite::NeedsStaff });
+        self.staff_come_if_closed(machine);
     }
 
     /// The machine sends a command.
@@ -255,12 +258,14 @@ impl World<Mqtt> {
             return self.later(RECORD_MS, MqttHappens::Presence { incarnation, machine });
         }
         (presence.stored, presence.due) = (Some(present), false);
-        self.store.machines[machine].online = present;
+        self.store.set(machine, MachineWrite::Online(present));
     }
 
     pub(super) fn record_rest(&mut self) {
-        for (talk, machine) in self.devices.talks.iter().zip(&mut self.store.machines) {
-            machine.online &= talk.presence.known.is_some();
+        for machine in 0..MACHINES {
+            if self.store.machines[machine].online && self.devices.talks[machine].presence.known.is_none() {
+                self.store.set(machine, MachineWrite::Online(false));
+            }
         }
     }
 }

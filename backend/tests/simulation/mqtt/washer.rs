@@ -3,6 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use nyala_core::domain::id::PurchaseId;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::purchase::device::Pulses;
 use nyala_core::purchase::state::PurchaseState;
@@ -27,6 +28,8 @@ const CYCLE_MS: i64 = 40 * 60_000;
 const PAUSE_MS: i64 = 45_000;
 /// Probability that somebody pulls the plug in pulses.
 const CUT_IN_PULSES: f64 = 0.1;
+/// Probability that the flash fails in pulses, so that their end is not on it.
+const FLASH_FAILS: f64 = 0.05;
 /// Flickers of the sensor, shorter than what it takes for a level.
 const BOUNCES: u32 = 12;
 const BOUNCE_MS: i64 = 1_500;
@@ -288,6 +291,9 @@ impl World<Mqtt> {
         of.sending = Some(Sending { cmd_id, pulses, since: now });
         let (boot, after_ms) = (of.boot, of.true_ms(pulses.total_ms()));
         self.later(after_ms, MqttHappens::Pulsed { body, boot });
+        if self.troubled && self.chance(FLASH_FAILS) {
+            self.flash_breaks();
+        }
         if self.troubled && self.chance(CUT_IN_PULSES) {
             let cut_ms = self.rng.random_range(0..after_ms);
             self.later(cut_ms, MqttHappens::PlugPulled { boot });
@@ -309,11 +315,19 @@ impl World<Mqtt> {
         }
         self.act(COIN_MACHINE, body, &acts);
         let of = &mut self.devices.machines[COIN_MACHINE];
-        if run.is_some() && of.bodies[body].model.is_none() && of.bodies[body].saved_run().is_none() {
-            // The power was lost before the run was on flash.
-            of.runs.pop();
-            self.devices.washer.cut.insert(cmd_id);
+        if of.bodies[body].flash.is_behind() {
+            self.note("end of the pulses not on flash");
         }
+        let of = &mut self.devices.machines[COIN_MACHINE];
+        if run.is_some() && of.bodies[body].model.is_none() && of.bodies[body].saved_run().is_none() {
+            self.never_began(cmd_id);
+        }
+    }
+
+    /// The power was lost before the run was on flash.
+    pub(super) fn never_began(&mut self, cmd_id: Uuid) {
+        self.devices.machines[COIN_MACHINE].runs.pop_if(|last| last.cmd_id == cmd_id);
+        self.devices.washer.cut.insert(cmd_id);
     }
 
     /// The power is lost in the pulses: the last of them may be any part of one.
@@ -355,9 +369,8 @@ impl World<Mqtt> {
     }
 
     /// The server has stored that the machine has not run in a purchase.
-    pub(super) fn check_never_ran(&mut self, machine: usize, cmd_id: Uuid) {
-        self.note("never ran");
-        let (now, of) = (self.now, &self.devices.machines[machine]);
+    pub(super) fn check_never_ran(&self, purchase: PurchaseId) {
+        let (now, of, cmd_id) = (self.now, &self.devices.machines[COIN_MACHINE], self.store.purchase(purchase).cmd_id);
         if of.has_forgotten || now <= of.doubtful_until {
             return;
         }

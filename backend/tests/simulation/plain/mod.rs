@@ -1,7 +1,10 @@
 //! Devices of docs/contract.md §6 and the network before them. Messages are lost, duplicated, delayed and reordered; devices lose power
 //! and memory, refuse, fall silent and go offline.
 
-use nyala_core::domain::id::MachineId;
+mod washer;
+
+use nyala_core::coins::CoinReport;
+use nyala_core::domain::id::{MachineId, PurchaseId};
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::purchase::device::{AckResult, Command, DeviceEvent, Op};
 use nyala_core::purchase::step::Purchase;
@@ -10,9 +13,11 @@ use rand::Rng;
 use rand::rngs::StdRng;
 use uuid::Uuid;
 
+use super::coins::CountedCoins;
 use super::devices::{Devices, Plan, Run};
 use super::store::COIN_MACHINE;
 use super::world::{Happening, MACHINES, TROUBLE_MS};
+use washer::{Washer, WasherHappens};
 
 type PlainWorld = super::world::World<Plain>;
 
@@ -44,6 +49,7 @@ pub struct PlainDevice {
     pub trouble: u32,
     /// The device sends nothing more from its next start on.
     falls_silent: Option<FallsSilent>,
+    washer: Washer,
 }
 
 /// When a device falls silent after a start.
@@ -65,26 +71,48 @@ impl PlainDevice {
             forgot: Vec::new(),
             trouble: 0,
             falls_silent: None,
+            washer: Washer::default(),
         }
     }
 }
 
-/// All devices.
+/// All devices, and the coins that are counted.
 #[derive(Debug)]
-pub struct Plain(Vec<PlainDevice>);
+pub struct Plain(Vec<PlainDevice>, CountedCoins);
 
 #[derive(Debug)]
 pub enum PlainHappens {
     /// A command reaches its device.
-    Command { cmd: Command },
+    Command {
+        cmd: Command,
+    },
     /// A device's message reaches the server.
-    Sent { machine: usize, event: DeviceEvent, sent_at: Timestamp },
+    Sent {
+        machine: usize,
+        event: DeviceEvent,
+        sent_at: Timestamp,
+    },
     /// The fault of that number is over.
-    Mend { machine: usize, number: u32 },
+    Mend {
+        machine: usize,
+        number: u32,
+    },
     /// The server notices that a device is offline since the fault of that number.
-    LastWill { machine: usize, number: u32 },
+    LastWill {
+        machine: usize,
+        number: u32,
+    },
     /// A device sends its state report without a query.
-    Tells { machine: usize },
+    Tells {
+        machine: usize,
+    },
+    Washer {
+        what: WasherHappens,
+    },
+    /// A server writes the coins that it was told of.
+    CoinsWritten {
+        report: CoinReport,
+    },
 }
 
 impl Devices for Plain {
@@ -92,7 +120,8 @@ impl Devices for Plain {
     const PLAN: Plan = Plan { presses: 30, statement: 0.02 };
 
     fn new(rng: &mut StdRng) -> Self {
-        Self((0..MACHINES).map(|_| PlainDevice::new(rng.random_range(-1_500..=1_500))).collect())
+        let devices = (0..MACHINES).map(|_| PlainDevice::new(rng.random_range(-1_500..=1_500)));
+        Self(devices.collect(), CountedCoins::default())
     }
 
     fn plan(world: &mut PlainWorld) {
@@ -106,6 +135,7 @@ impl Devices for Plain {
                 world.after(at, Happening::OperatorStops { machine });
             }
         }
+        world.plan_washer(TROUBLE_MS);
     }
 
     fn plan_press(world: &mut PlainWorld, machine: usize, after_ms: i64) {
@@ -123,7 +153,13 @@ impl Devices for Plain {
     fn happen(world: &mut PlainWorld, what: PlainHappens) {
         match what {
             PlainHappens::Command { cmd } => world.device_receives(&cmd),
-            PlainHappens::Sent { machine, event, sent_at } => world.server_receives(machine, event, sent_at),
+            PlainHappens::Sent { machine, event, sent_at } => {
+                if machine != COIN_MACHINE || world.is_news(&event, sent_at) {
+                    world.server_receives(machine, event, sent_at);
+                }
+            }
+            PlainHappens::Washer { what } => world.washer(what),
+            PlainHappens::CoinsWritten { report } => world.writes_coins(report),
             PlainHappens::Mend { machine, number } => world.mend(machine, number),
             PlainHappens::LastWill { machine, number } => world.last_will(machine, number),
             PlainHappens::Tells { machine } => world.device_tells(machine),
@@ -146,6 +182,14 @@ impl Devices for Plain {
     }
 
     fn crash(_: &mut PlainWorld) {}
+
+    fn never_ran(world: &mut PlainWorld, purchase: PurchaseId) {
+        world.check_stood_still(purchase);
+    }
+
+    fn check_end(world: &PlainWorld) {
+        world.devices.1.check_all(i64::from(world.devices.0[COIN_MACHINE].washer.coins));
+    }
 
     fn trouble(world: &mut PlainWorld, machine: usize) {
         let device = &mut world.devices.0[machine];
@@ -202,6 +246,7 @@ impl PlainWorld {
             let memory = &mut self.devices.0[machine].memory;
             memory.pulsed(local);
             let result = memory.result_of(cmd.cmd_id, local);
+            self.washer_has_credit(cmd.cmd_id);
             handled.events.extend(result.map(|result| DeviceEvent::Ack { cmd_id: cmd.cmd_id, result }));
         }
         let device = &mut self.devices.0[machine];
@@ -262,10 +307,14 @@ impl PlainWorld {
         if device.away.is_none() && device.memory.mode != Mode::Silent {
             let state = device.memory.state(self.now.plus_ms(device.skew_ms));
             self.send(machine, state, 0);
+            if machine == COIN_MACHINE {
+                self.says_coins();
+            }
         }
     }
 
     fn send(&mut self, machine: usize, event: DeviceEvent, after_ms: i64) {
+        let event = if machine == COIN_MACHINE { self.with_sensor(event) } else { event };
         for delay_ms in self.deliveries(machine) {
             self.after(
                 after_ms + delay_ms,
@@ -329,9 +378,12 @@ impl PlainWorld {
     /// The run stops. A device without its memory knows no command and no epoch.
     fn lose_power(&mut self, machine: usize, forgets: bool) {
         let now = self.now;
-        let device = &mut self.devices.0[machine];
         // A machine with its own cycle keeps its credit, and its device goes on counting.
         let goes_on = machine == COIN_MACHINE && !forgets;
+        if machine == COIN_MACHINE {
+            self.washer_is_unknown();
+        }
+        let device = &mut self.devices.0[machine];
         if let Some(run) = device.runs.iter_mut().find(|r| r.ends_at > now && !goes_on) {
             (run.ends_at, run.cut) = (now, true);
             let local = now.plus_ms(device.skew_ms);

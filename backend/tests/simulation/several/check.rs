@@ -15,7 +15,7 @@ use super::super::world::{MACHINES, World};
 use super::SKEW_MS;
 
 /// Events that each run of the histories must have met at least once.
-pub const WORTH: [&str; 37] = [
+pub const WORTH: [&str; 41] = [
     "paused",
     "paused for about its life",
     "paused for longer than its life",
@@ -53,6 +53,10 @@ pub const WORTH: [&str; 37] = [
     "stopped",
     "refused",
     "given up",
+    "machine runs by coins",
+    "end seen by its sensor",
+    "end moved by its sensor",
+    "never ran",
 ];
 
 /// Extra time that reading takes.
@@ -78,7 +82,7 @@ impl<D: Devices> World<D> {
         assert!(stands, "committed under an old fence: {change:?} of purchase {purchase}");
         let p = self.store.purchase(purchase);
         if let Some(ends_at) = p.ends_at {
-            several.ends.insert((machine, ends_at), purchase.get());
+            several.ends.insert((machine, ends_at), (purchase.get(), p.moved));
             let is_early = change == Change::Finish && ends_at > now.plus_ms(SKEW_MS);
             assert!(!is_early, "finished {} ms before its end", now.ms_until(ends_at));
         }
@@ -87,6 +91,16 @@ impl<D: Devices> World<D> {
         }
         if change == Change::Finish && !self.server.owns(machine) {
             self.note("finished by another server");
+        }
+    }
+
+    /// A finished purchase runs again.
+    pub fn has_come_back(&mut self, machine: usize) {
+        let running = self.store.open().find(|(_, p)| p.order.machine == machine);
+        if let (Some(several), Some((id, p))) = (&mut self.several, running)
+            && let Some(ends_at) = p.ends_at
+        {
+            several.ends.insert((machine, ends_at), (id.get(), p.moved));
         }
     }
 

@@ -5,6 +5,7 @@ use rand::Rng;
 
 use super::super::devices::Devices;
 use super::super::server::SimulatedServer;
+use super::super::store::MachineRow;
 use super::super::world::{Happening, MACHINES, World};
 use super::member::Member;
 use super::{ClusterHappens, PRESSES, TROUBLE_MS};
@@ -263,8 +264,9 @@ impl<D: Devices> World<D> {
     /// When everything has been at rest twice in a row, or the time for that is over, each customer buys once more. The first time alone
     /// says nothing of a report that is on its way between two servers.
     pub(super) fn everybody_buys(&mut self) {
-        let machines =
-            self.store.machines.iter().all(|machine| machine.online && !machine.needs_staff && machine.unpaid.is_none());
+        let is_free =
+            |machine: &MachineRow| machine.online && !machine.needs_staff && !machine.senses && machine.unpaid.is_none();
+        let machines = self.store.machines.iter().all(is_free);
         let up = (0..self.servers()).all(|server| self.of(server).up);
         let rests =
             up && machines && self.store.open().next().is_none() && self.requests.iter().all(|request| request.answer.is_some());

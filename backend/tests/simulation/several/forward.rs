@@ -12,6 +12,7 @@ use nyala_machines::device::forward::{EVERY, MESSAGE_TTL_MS};
 use super::super::devices::Devices;
 use super::super::server::SimulatedServer;
 use super::super::server::idmesin;
+use super::super::store::MachineWrite;
 use super::super::world::{MACHINES, World};
 use super::happens::{ClusterHappens, Look};
 use super::outlet;
@@ -36,7 +37,7 @@ impl<D: Devices> World<D> {
         let message = DeviceMessageRow { received_at: self.clock(), ..message };
         if let DeviceEvent::State { online, .. } = message.event {
             // The server that the device is connected to writes its presence, until that is stored.
-            self.store.machines[message.machine].online = online;
+            self.store.set(message.machine, MachineWrite::Online(online));
             if !online {
                 return;
             }

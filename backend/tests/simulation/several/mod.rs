@@ -70,8 +70,8 @@ pub struct Several {
     /// Until when the database answers no server.
     frozen_until: Timestamp,
     watchers: Vec<Watcher>,
-    /// The purchase of each end that was ever committed.
-    ends: HashMap<(usize, Timestamp), i64>,
+    /// The purchase of each end that was ever committed, and how often its end had become later.
+    ends: HashMap<(usize, Timestamp), (i64, i32)>,
     /// When purchases were decided.
     decided: HashMap<PurchaseId, Timestamp>,
     /// Number of faults so far, and when all are over.
@@ -101,6 +101,7 @@ impl World<Plain> {
             world.silence(machine, TROUBLE_MS + SILENT_MS);
         }
         world.plan_several();
+        world.plan_washer(TROUBLE_MS);
         world
     }
 

@@ -8,6 +8,7 @@ use nyala_core::purchase::state::PurchaseState;
 use nyala_core::purchase::step::Held;
 use nyala_core::purchase::step::{Change, Purchase};
 
+use super::record::Recorded;
 use super::rows::OrderRow;
 
 /// A question to the database, and its answer.
@@ -39,14 +40,19 @@ pub enum Asked {
         now: Timestamp,
         done: bool,
     },
-    /// `of`: the purchase whose run it is.
+    /// `of`: the purchase whose run it is; `named`: the one of which it says that the machine never ran.
     Record {
         machine: usize,
         report: StateReport,
         of: Option<PurchaseId>,
+        named: Option<PurchaseId>,
         foreign: bool,
         now: Timestamp,
-        again: bool,
+        done: Recorded,
+    },
+    Set {
+        machine: usize,
+        what: MachineWrite,
     },
     Stop {
         purchase: PurchaseId,
@@ -62,6 +68,16 @@ pub enum Asked {
         now: Timestamp,
         done: bool,
     },
+}
+
+/// What other statements than `device::record` write about a machine.
+#[derive(Debug, Clone, Copy)]
+pub enum MachineWrite {
+    Online(bool),
+    NeedsStaff,
+    Closed,
+    /// Whether its board knows pulses.
+    Pulses(bool),
 }
 
 /// An open purchase as it is read back, without the ids that PostgreSQL generates.

@@ -2,6 +2,7 @@
 //! `journal` with its outcome, so that PostgreSQL can be asked the same.
 
 mod journal;
+mod record;
 mod rows;
 
 use std::collections::HashMap;
@@ -10,17 +11,18 @@ use nyala_core::domain::driver_kind::DriverKind;
 use nyala_core::domain::id::{OutletId, OwnerId, PurchaseId};
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::prices::Tariff;
-use nyala_core::purchase::device::{Pulses, ReportedRun, StateReport};
+use nyala_core::purchase::device::Pulses;
 use nyala_core::purchase::facts::{
     CoinInput, Epay, Facts, KnownReceipt, MachineFacts, SaleVersions, ServiceFacts, TestFacts, Wallet,
 };
 use nyala_core::purchase::rules::{Decision, Refusal, decide};
 use nyala_core::purchase::state::PurchaseState;
 use nyala_core::purchase::step::{Change, Exchange, Held, Purchase};
-use nyala_core::purchase::times::{CMD_TTL_MS, SAVED_MS};
+use nyala_core::purchase::times::CMD_TTL_MS;
 use uuid::Uuid;
 
-pub use journal::{Asked, Stored, decision_text, outcome};
+pub use journal::{Asked, MachineWrite, Stored, decision_text, outcome};
+pub use record::Recorded;
 pub use rows::{Kind, MachineRow, Movement, OrderRow, PurchaseRow, WalletRow};
 use rows::{purchase_id, purchase_index};
 
@@ -173,6 +175,8 @@ impl Store {
             refunded: 0,
             gave_up: false,
             cut: false,
+            sense: None,
+            never_ran: false,
             stop_requested_at: None,
         });
         let id = purchase_id(self.purchases.len() - 1);
@@ -268,6 +272,18 @@ impl Store {
         self.machines[machine].closed |= again;
     }
 
+    /// What the record of a device's presence, abilities or trouble writes.
+    pub fn set(&mut self, machine: usize, what: MachineWrite) {
+        let row = &mut self.machines[machine];
+        match what {
+            MachineWrite::Online(online) => row.online = online,
+            MachineWrite::NeedsStaff => row.needs_staff = true,
+            MachineWrite::Closed => row.closed = true,
+            MachineWrite::Pulses(pulses) => row.no_pulses = !pulses,
+        }
+        self.journal.push(Asked::Set { machine, what });
+    }
+
     /// `POST mesin/{id}/buka`.
     pub fn open_machine(&mut self, machine: usize, now: Timestamp) {
         if std::mem::take(&mut self.machines[machine].closed) {
@@ -302,67 +318,6 @@ impl Store {
     fn moved(&mut self, kind: Kind, purchase: PurchaseId, amount: i64) {
         let customer = self.purchase(purchase).order.customer;
         self.ledger.push(Movement { kind, customer, amount, purchase: Some(purchase) });
-    }
-
-    /// `device::record`. `foreign`: no purchase of this machine has that run open. Returns whether a finished one runs again.
-    pub fn record(&mut self, machine: usize, report: StateReport, foreign: bool, now: Timestamp) -> bool {
-        let StateReport { online, run, sensor } = report;
-        let unpaid = run.filter(|run| foreign && !self.open().any(|(_, p)| p.order.machine == machine && p.cmd_id == run.cmd_id));
-        let again = unpaid.is_some_and(|run| self.runs_again(machine, run, now));
-        let m = &mut self.machines[machine];
-        m.online = online;
-        m.needs_staff &= !online || run.is_some();
-        m.boot = run.and_then(|run| run.boot).or(m.boot);
-        m.senses = sensor.runs == Some(true);
-        if again || online && run.is_none() {
-            m.unpaid = None;
-        } else if let Some(run) = unpaid {
-            m.unpaid = Some((run.cmd_id, run.ends_at));
-        }
-        let of = self.audit_unpaid(run.filter(|_| foreign).map(|run| run.cmd_id));
-        let of = of.or_else(|| run.and_then(|run| self.purchases.iter().position(|p| p.cmd_id == run.cmd_id)).map(purchase_id));
-        self.journal.push(Asked::Record { machine, report, of, foreign, now, again });
-        again
-    }
-
-    /// Whether the run is of a purchase that was finished by the clock, on a device that had lost power.
-    fn runs_again(&mut self, machine: usize, run: ReportedRun, now: Timestamp) -> bool {
-        let m = self.machines[machine];
-        let Some(at) = self.purchases.iter().position(|p| p.cmd_id == run.cmd_id && p.order.machine == machine) else {
-            return false;
-        };
-        let p = &self.purchases[at];
-        let others = || self.purchases.iter().filter(|other| other.order.machine == machine);
-        let newest = !others().any(|other| other.epoch > p.epoch && other.started_at.is_some());
-        let free = !others().any(|other| other.state.open());
-        let new_boot = m.boot.zip(run.boot).is_some_and(|(before, now)| before != now);
-        if p.state != PurchaseState::Finished || !newest || !free || !new_boot && run.added_s <= p.added_s {
-            return false;
-        }
-        let (Some(started_at), Some(ends_at)) = (p.started_at, p.ends_at) else { return false };
-        let left_ms = run.before_boot.unwrap_or(started_at).ms_until(ends_at).max(0);
-        let whole = now.plus_ms((i64::from(SERVICES_S[p.order.service]) + run.added_s) * 1000);
-        let untold_ms = (run.added_s - p.added_s).max(0) * 1000;
-        let ends_at = run.ends_at.min(whole).min(now.plus_ms(left_ms + untold_ms + SAVED_MS));
-        if ends_at <= now {
-            return false;
-        }
-        let p = &mut self.purchases[at];
-        (p.state, p.ends_at, p.finished_at, p.moved) = (PurchaseState::Running, Some(ends_at), None, p.moved + 1);
-        p.added_s = run.added_s;
-        true
-    }
-
-    /// The part of `record` that has no fence: the audit of an unpaid run. Returns its purchase.
-    pub fn audit_unpaid(&mut self, foreign: Option<Uuid>) -> Option<PurchaseId> {
-        let foreign = foreign.and_then(|cmd| self.purchases.iter().position(|p| p.cmd_id == cmd)).map(purchase_id);
-        if let Some(purchase) = foreign
-            && matches!(self.purchase(purchase).state, PurchaseState::Refused | PurchaseState::Expired)
-            && !self.unpaid_runs.contains(&purchase)
-        {
-            self.unpaid_runs.push(purchase);
-        }
-        foreign
     }
 
     /// An operator's stop, as `ops::mesin_stop` writes it. Returns the purchase that runs there.

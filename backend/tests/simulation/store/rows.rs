@@ -81,6 +81,10 @@ pub struct PurchaseRow {
     pub gave_up: bool,
     /// Power was lost in its pulses.
     pub cut: bool,
+    /// Whether the sensor has seen the machine run.
+    pub sense: Option<bool>,
+    /// The machine has not run in it, and its customer was told so.
+    pub never_ran: bool,
     pub stop_requested_at: Option<Timestamp>,
 }
 

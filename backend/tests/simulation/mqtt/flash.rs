@@ -1,0 +1,90 @@
+//! The flash of the coin machine's board fails for a while, with the power on. As in the core in C, such a board sends only heartbeats once it has
+//! something to save, takes no command that it would have to save, and sends no coins that are not on flash.
+
+use nyala_device_sim::model::{Act, Outgoing};
+use nyala_machines::device::mqtt::message::{DeviceMessage, Heartbeat};
+use rand::Rng;
+
+use super::super::store::COIN_MACHINE;
+use super::super::world::World;
+use super::device::Body;
+use super::{Mqtt, MqttHappens};
+
+/// Longest time until writing succeeds again.
+const BROKEN_MS: i64 = 3 * 60_000;
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Flash {
+    /// Writing fails.
+    is_broken: bool,
+    /// The memory is newer than what is on flash.
+    is_behind: bool,
+}
+
+impl Flash {
+    pub const fn is_broken(self) -> bool {
+        self.is_broken
+    }
+
+    pub const fn is_behind(self) -> bool {
+        self.is_behind
+    }
+
+    /// Returns whether writing succeeds.
+    pub const fn write(&mut self) -> bool {
+        self.is_behind = self.is_broken;
+        !self.is_broken
+    }
+
+    /// After a loss of power there is nothing but the flash.
+    pub const fn power_goes(&mut self) {
+        self.is_behind = false;
+    }
+}
+
+impl Body {
+    /// What the board may send of a message.
+    pub fn sendable(&self, message: DeviceMessage) -> Option<DeviceMessage> {
+        match message {
+            _ if !self.flash.is_behind => Some(message),
+            DeviceMessage::Heartbeat(beat) => {
+                let coins = beat.coins.map(|_| i64::from(self.saved_coins()));
+                Some(DeviceMessage::Heartbeat(Heartbeat { coins, ..beat }))
+            }
+            _ => None,
+        }
+    }
+}
+
+impl World<Mqtt> {
+    pub(super) fn flash_breaks(&mut self) {
+        let board = &mut self.devices.machines[COIN_MACHINE].bodies[0];
+        if board.flash.is_broken || board.is_recorded() {
+            return;
+        }
+        board.flash.is_broken = true;
+        self.note("flash broken");
+        self.devices.washer.gone_at = Some(self.now);
+        let after_ms = self.rng.random_range(1_000..BROKEN_MS);
+        self.later(after_ms, MqttHappens::FlashIsMended);
+    }
+
+    pub(super) fn flash_is_mended(&mut self) {
+        let now = self.now;
+        let board = &mut self.devices.machines[COIN_MACHINE].bodies[0];
+        if !std::mem::take(&mut board.flash.is_broken) {
+            return;
+        }
+        let (was_behind, is_sending) = (board.flash.is_behind, board.sending.is_some());
+        self.devices.washer.gone_at = Some(now);
+        if was_behind && !is_sending {
+            // What it could not tell comes with its state.
+            self.devices.machines[COIN_MACHINE]
+                .runs
+                .iter_mut()
+                .filter(|run| run.ends_at > now)
+                .for_each(|run| run.moved_at = Some(now));
+            self.act(COIN_MACHINE, 0, &[Act::Save, Act::Send(Outgoing::State)]);
+        }
+    }
+}
