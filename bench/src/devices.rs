@@ -231,6 +231,9 @@ impl DeviceCost {
             Err(_) => None,
         };
         drop(fleet);
+        if answers.len() * 2 < sent {
+            return Err(format!("{} of {sent} starts were answered: these figures say nothing", answers.len()).into());
+        }
         let name = if tls { "endpoint, TLS" } else { "endpoint" };
         Ok(Row { name, own, kib_each, answers, sent, back })
     }
@@ -269,9 +272,12 @@ impl DeviceCost {
                 }
                 // Whatever it is: what this arm does not take, it would not look at again before the next start.
                 Some(ReceivedEvent { event, .. }) = received.recv() => {
-                    if let DeviceEvent::Ack { cmd_id, .. } = event
-                        && let Some(since) = waiting.remove(&cmd_id)
-                    {
+                    // A device reports its run before it acknowledges the start.
+                    let started = match event {
+                        DeviceEvent::Ack { cmd_id, .. } => Some(cmd_id),
+                        DeviceEvent::State { run, .. } => run.map(|run| run.cmd_id),
+                    };
+                    if let Some(since) = started.and_then(|cmd_id| waiting.remove(&cmd_id)) {
                         answers.add(since.elapsed());
                     }
                 }

@@ -30,6 +30,8 @@ const PAUSE_MS: i64 = 45_000;
 const CUT_IN_PULSES: f64 = 0.1;
 /// Probability that the flash fails in pulses, so that their end is not on it.
 const FLASH_FAILS: f64 = 0.05;
+/// Machines that take no pulses of that width for coins.
+const OTHER_WIDTH: f64 = 0.03;
 /// Flickers of the sensor, shorter than what it takes for a level.
 const BOUNCES: u32 = 12;
 const BOUNCE_MS: i64 = 1_500;
@@ -43,6 +45,8 @@ const MAX_ADDED_S: i64 = 3_600;
 #[derive(Debug, Default)]
 pub struct Washer {
     credit: i32,
+    /// It takes pulses of another width for coins.
+    wants_other_width: bool,
     /// Pulses that each command has sent, by their edges on the wire.
     given: HashMap<Uuid, i32>,
     /// Commands in whose pulses the power was lost.
@@ -112,6 +116,7 @@ impl World<Mqtt> {
             let at = self.up_to(TROUBLE_MS);
             self.washer_later(at, 0, WasherHappens::SensorSticks);
         }
+        self.devices.washer.wants_other_width = self.chance(OTHER_WIDTH);
     }
 
     fn washer_later(&mut self, ms: i64, cycle: u32, what: WasherHappens) {
@@ -348,7 +353,7 @@ impl World<Mqtt> {
     fn count_pulses(&mut self, cmd_id: Uuid, n: i32) {
         let forgets = self.devices.machines[COIN_MACHINE].has_forgotten;
         let of = &mut self.devices.washer;
-        of.credit += n;
+        of.credit += if of.wants_other_width { 0 } else { n };
         let given = of.given.entry(cmd_id).or_default();
         *given += n;
         assert!(*given <= PULSES.n || forgets, "{given} pulses for one command");
