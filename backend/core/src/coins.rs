@@ -3,8 +3,8 @@
 
 use crate::domain::timestamp::Timestamp;
 
-/// Boots that are remembered after the next one was counted.
-const MAX_FORMER: usize = 8;
+/// Boots that are remembered beside the last one (docs/contract.md §6).
+pub const MAX_FORMER: usize = 8;
 
 /// How many coins a board says that it has counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,33 +18,60 @@ pub struct CoinReport {
 /// How far the coins of a machine are counted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Counted {
+    /// The newest report of the newest boot.
     pub last: CoinReport,
-    /// The boots that were counted before that of `last`, the newest first. Another server may hand in a report of theirs late, and that is no
-    /// new series.
-    pub former: Vec<i64>,
+    /// The boots before that one and their highest numbers, the newest first. Another server may hand in a report of theirs late, and that is
+    /// no new series.
+    pub former: Vec<(i64, i64)>,
 }
 
 impl Counted {
     /// The first report of a machine begins its series.
-    pub const fn from(first: CoinReport) -> Self {
+    pub const fn since(first: CoinReport) -> Self {
         Self { last: first, former: Vec::new() }
     }
 
     /// Counts a report. Returns the coins that it adds; `None`: it is known or late.
     pub fn count(&mut self, said: CoinReport) -> Option<i64> {
-        let before = self.last;
-        if said.boot == before.boot {
-            self.last = if said.coins > before.coins { said } else { return None };
-            return Some(said.coins - before.coins);
+        if said.boot == self.last.boot {
+            let new = said.coins - self.last.coins;
+            return (new > 0).then(|| {
+                self.last = said;
+                new
+            });
         }
-        if said.at < before.at || said.boot.is_some_and(|boot| self.former.contains(&boot)) {
+        if self.knows(said.boot) {
+            return self.count_former(said);
+        }
+        if said.at < self.last.at {
             return None;
         }
-        self.former.splice(0..0, before.boot);
+        // A board that says less after a boot is another one, whose series begins with that. Else it goes on from the highest number below.
+        let goes_on = said.coins >= self.last.coins;
+        let below = self.numbers().filter(|coins| goes_on && *coins <= said.coins).max();
+        self.former.splice(0..0, self.last.boot.map(|boot| (boot, self.last.coins)));
         self.former.truncate(MAX_FORMER);
         self.last = said;
-        // A board that says less after a boot is another one, whose series begins with that.
-        Some((said.coins - before.coins).max(0))
+        Some(below.map_or(0, |below| said.coins - below))
+    }
+
+    /// A former boot adds what is above all numbers: then the last boot was the late one.
+    fn count_former(&mut self, said: CoinReport) -> Option<i64> {
+        let highest = self.numbers().max()?;
+        let entry = self.former.iter_mut().find(|(boot, _)| Some(*boot) == said.boot)?;
+        (said.coins > highest).then(|| {
+            entry.1 = said.coins;
+            said.coins - highest
+        })
+    }
+
+    /// Whether a boot was counted, as far as that is remembered.
+    pub fn knows(&self, boot: Option<i64>) -> bool {
+        self.last.boot == boot || self.former.iter().any(|(former, _)| Some(*former) == boot)
+    }
+
+    fn numbers(&self) -> impl Iterator<Item = i64> {
+        std::iter::once(self.last.coins).chain(self.former.iter().map(|(_, coins)| *coins))
     }
 }
 
@@ -58,7 +85,7 @@ mod tests {
 
     /// What is counted of each report.
     fn counts(reports: &[CoinReport]) -> Vec<i64> {
-        let mut counted = Counted::from(reports[0]);
+        let mut counted = Counted::since(reports[0]);
         let mut count = |said: &CoinReport| counted.count(*said).unwrap_or(-1);
         [0].into_iter().chain(reports[1..].iter().map(&mut count)).collect()
     }
@@ -92,12 +119,18 @@ mod tests {
         assert_eq!(counts(&boots).iter().sum::<i64>(), 11, "and there is a limit to what is remembered");
     }
 
+    /// No server heard of boot 2 while it lasted.
+    #[test]
+    fn one_late_report_of_an_unknown_boot_costs_no_coin() {
+        let late = [report(1, 7, 0), report(3, 10, 1), report(2, 9, 2), report(3, 10, 3), report(3, 12, 4), report(4, 15, 5)];
+        assert_eq!(counts(&late), [0, 3, 0, -1, 2, 3]);
+    }
+
     proptest::proptest! {
         /// Boards count up and are replaced, and their reports come twice, late or not at all.
         #[test]
         fn never_more_is_counted_than_has_fallen(steps in proptest::collection::vec((0_u8..7, 0_i64..9), 1..80)) {
             let (mut boot, mut coins, mut fallen, mut total, mut at) = (1, 0, 0, 0, 0);
-            // Reports of boots that are counted, and some that nobody has heard yet.
             let mut said: Vec<CoinReport> = Vec::new();
             let mut counted: Option<Counted> = None;
             for (what, n) in steps {
@@ -117,14 +150,16 @@ mod tests {
                     4 if !said.is_empty() => CoinReport { at: report.at, ..late() },
                     _ => report,
                 };
-                let is_known = |counted: &Counted| counted.last.boot == heard.boot || said.iter().any(|said| said.boot == heard.boot);
-                if what != 2 || counted.as_ref().is_some_and(is_known) {
+                // Of a boot that is heard of late there is one report.
+                if !counted.as_ref().is_some_and(|counted| counted.knows(heard.boot)) && heard.boot != report.boot {
+                    said.retain(|said| said.boot != heard.boot);
+                } else {
                     said.push(heard);
                 }
                 if what != 2 {
                     match &mut counted {
                         Some(counted) => total += counted.count(heard).unwrap_or(0),
-                        None => counted = Some(Counted::from(heard)),
+                        None => counted = Some(Counted::since(heard)),
                     }
                 }
                 proptest::prop_assert!(total <= fallen, "{total} of {fallen}");

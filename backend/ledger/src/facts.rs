@@ -17,7 +17,7 @@ use nyala_core::purchase::step::{Exchange, Purchase};
 use nyala_store::db::error::DbError;
 use nyala_store::db::pool::DbClient;
 
-use crate::on_sale::{can_start, fits, is_open, runs_unsold};
+use crate::on_sale::{can_start, fits, is_not_closed, runs_unsold};
 use crate::tariff::{self, tariff};
 use crate::test_start::tested_pulses;
 
@@ -28,8 +28,8 @@ SELECT n.body_hash, n.tolak, t.id AS idtransaksi, t.state,
        m.idoutlet AS machine_outlet, m.idowner AS machine_owner, m.nama AS machine_name, m.driver,
        m.online AND ",
     can_start!(),
-    " AND ($7::BOOLEAN OR NOT m.perlu_petugas AND m.ditutup_sejak IS NULL AND ",
-    is_open!("$6"),
+    " AND ($7::BOOLEAN OR NOT m.perlu_petugas AND ",
+    is_not_closed!("$6"),
     ") AS online, m.ditutup_sejak IS NOT NULL AS closed, CASE WHEN $8::TIMESTAMPTZ IS NOT NULL THEN ",
     tested_pulses!("$8"),
     " END AS tested_pulses, m.cara, m.lebar_ms, m.jeda_ms, m.sense_s, m.pulsa AS machine_pulses, m.perlu_petugas AS needs_staff,

@@ -46,13 +46,23 @@ macro_rules! __runs_unsold {
 }
 pub use __runs_unsold as runs_unsold;
 
+/// Condition, as a literal: at `$now`, neither machine `m` nor its outlet `o` is closed, and the outlet is not being prepared.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __is_not_closed {
+    ($now:literal) => {
+        concat!("m.ditutup_sejak IS NULL AND ", $crate::on_sale::is_open!($now))
+    };
+}
+pub use __is_not_closed as is_not_closed;
+
 /// Condition, as a literal: at `$now`, neither machine `m` nor its outlet `o` is closed, the outlet is not being prepared, and the device can
 /// start the machine.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __is_on_sale {
     ($now:literal) => {
-        concat!("(m.ditutup_sejak IS NULL AND ", $crate::on_sale::is_open!($now), " AND ", $crate::on_sale::can_start!(), ")")
+        concat!("(", $crate::on_sale::is_not_closed!($now), " AND ", $crate::on_sale::can_start!(), ")")
     };
 }
 pub use __is_on_sale as is_on_sale;

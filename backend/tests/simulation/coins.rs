@@ -17,15 +17,13 @@ impl CountedCoins {
     pub fn hear(&mut self, report: CoinReport, fallen: i64) {
         match &mut self.counted {
             Some(counted) => self.total += counted.count(report).unwrap_or(0),
-            None => (self.counted, self.first) = (Some(Counted::from(report)), report.coins),
+            None => (self.counted, self.first) = (Some(Counted::since(report)), report.coins),
         }
         assert!(self.total <= fallen || self.of_two, "more coins are counted than the {fallen} that have fallen: {self:?}");
     }
 
     pub fn knows(&self, boot: Option<i64>) -> bool {
-        self.counted
-            .as_ref()
-            .is_some_and(|counted| counted.last.boot == boot || boot.is_some_and(|boot| counted.former.contains(&boot)))
+        self.counted.as_ref().is_some_and(|counted| counted.knows(boot))
     }
 
     /// All coins that a board has kept, and reported, are counted.

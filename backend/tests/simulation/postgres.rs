@@ -265,7 +265,7 @@ async fn compare(client: &DbClient, chain: &StoredChain, store: &Store) {
     for (i, p) in store.purchases.iter().enumerate() {
         let id = chain.purchases[&PurchaseId::new(i64::try_from(i).unwrap() + 1)].0;
         let sql = "SELECT state, cmd_epoch, created_at, ends_at, finished_at, stop_requested_at, dikembalikan, tambah_s, sense,
-                kendala IS NOT DISTINCT FROM 'tidak_jalan'
+                kendala IS NOT DISTINCT FROM 'tidak_jalan', kendala IS NOT DISTINCT FROM 'terputus'
             FROM snap_transaksi WHERE id = $1";
         let row = client.query_one(sql, &[&id]).await.unwrap();
         let here: (PurchaseState, i64, Timestamp) = (row.get(0), row.get(1), row.get(2));
@@ -273,7 +273,7 @@ async fn compare(client: &DbClient, chain: &StoredChain, store: &Store) {
         let here: [Option<Timestamp>; 3] = [row.get(3), row.get(4), row.get(5)];
         assert_eq!(here, [p.ends_at, p.finished_at, p.stop_requested_at], "{p:?}");
         assert_eq!((row.get(6), i64::from(row.get::<_, i32>(7))), (p.refunded, p.added_s), "{p:?}");
-        assert_eq!((row.get(8), row.get(9)), (p.sense, p.never_ran), "{p:?}");
+        assert_eq!((row.get(8), row.get(9), row.get(10)), (p.sense, p.never_ran, p.cut), "{p:?}");
     }
     for (wallet, (_, idcustomer)) in store.wallets.iter().zip(&chain.customers) {
         let sql = "SELECT credits_posted, debits_posted, debits_pending, saldo FROM quota_emoney WHERE idcustomer = $1";
@@ -288,12 +288,14 @@ async fn compare(client: &DbClient, chain: &StoredChain, store: &Store) {
     for (machine, (m, idmesin)) in store.machines.iter().zip(&chain.machines).enumerate() {
         let row = client
             .query_one(
-                "SELECT online, perlu_petugas, epoch, jalan_sampai, ditutup_sejak IS NOT NULL FROM mesin WHERE idmesin = $1",
+                "SELECT online, perlu_petugas, epoch, jalan_sampai, ditutup_sejak IS NOT NULL, boot, sense_sejak IS NOT NULL
+                    FROM mesin WHERE idmesin = $1",
                 &[idmesin],
             )
             .await
             .unwrap();
         assert_eq!((row.get(0), row.get(1), row.get(2), row.get(4)), (m.online, m.needs_staff, m.epoch, m.closed));
+        assert_eq!((row.get(5), row.get(6)), (m.boot, m.senses));
         assert_eq!(row.get::<_, Option<Timestamp>>(3), m.unpaid.map(|(_, ends_at)| ends_at));
         let gave_up = store.purchases.iter().filter(|p| p.order.machine == machine && p.gave_up).count();
         assert_eq!(count("mesin.perlu_petugas", *idmesin).await, gave_up);

@@ -156,12 +156,11 @@ impl<D: Devices> World<D> {
         }
         let input = match what {
             Written::Change { purchase, change } => {
+                let was_closed = self.store.machines[machine].closed;
                 let done = stands && self.store.apply(purchase, change, at);
                 if done {
                     self.has_committed(machine, purchase, change, fence);
-                    if matches!(change, Change::Cut | Change::GiveUp) {
-                        self.staff_come_if_closed(machine);
-                    }
+                    self.staff_come_if_closed(machine, was_closed);
                     D::committed(self, purchase, change);
                     if incarnation == self.server.incarnation {
                         self.comes_to(machine, edge::around(change).1);
@@ -192,8 +191,8 @@ impl<D: Devices> World<D> {
                     D::never_ran(self, purchase);
                     if self.store.machines[machine].closed && !was_closed {
                         self.note("did not run three times");
-                        self.staff_come_if_closed(machine);
                     }
+                    self.staff_come_if_closed(machine, was_closed);
                 }
                 if kept && !self.store.machines[machine].needs_staff {
                     D::freed(self, machine);
@@ -204,9 +203,9 @@ impl<D: Devices> World<D> {
         self.send_later(incarnation, machine, input);
     }
 
-    /// Staff open a machine that the server has closed, after a while.
-    pub(super) fn staff_come_if_closed(&mut self, machine: usize) {
-        if self.store.machines[machine].closed {
+    /// Staff open a machine that the server has just closed, after a while.
+    pub(super) fn staff_come_if_closed(&mut self, machine: usize, was_closed: bool) {
+        if self.store.machines[machine].closed && !was_closed {
             self.note("closed by the server");
             let after_ms = if self.troubled { self.up_to(STAFF_COME_MS) } else { 0 };
             self.after(after_ms, Happening::StaffOpens { machine });

@@ -300,11 +300,11 @@ impl World<Mqtt> {
         let Some(of) = self.body(machine, body).filter(|of| !of.is_old || cmd.pulses.is_none()) else { return };
         let up_ms = of.up_ms(now);
         let before = of.runs(now);
-        let (kept, is_broken) = (of.model.clone(), of.flash.is_broken());
+        let kept = of.flash.is_broken().then(|| of.model.clone());
         let Some(model) = of.model.as_mut().filter(|_| !of.flash.is_behind()) else { return };
         let known = model.journal().result_of(cmd.cmd_id, Timestamp::default()).is_some();
         let acts = model.on_command(cmd, up_ms);
-        if is_broken && acts.contains(&Act::Save) {
+        if let Some(kept) = kept.filter(|_| acts.contains(&Act::Save)) {
             of.model = kept;
             return self.note("command not saved");
         }
@@ -400,12 +400,17 @@ impl World<Mqtt> {
         let Some(of) = self.body(machine, body).filter(|of| of.model.is_some()) else { return };
         let runs = of.runs(now).map(|run| (run.cmd_id, now.plus_ms(of.true_ms(run.left_ms))));
         let of = &mut self.devices.machines[machine];
+        let mut is_later = false;
         let known = of.runs.iter_mut().rev().filter(|run| run.ends_at > now);
         for run in known.filter(|_| (machine, body) == (COIN_MACHINE, 0)) {
             let ends_at = runs.filter(|(cmd_id, _)| *cmd_id == run.cmd_id).map_or(now, |(_, ends_at)| ends_at);
             if ends_at.ms_until(run.ends_at).abs() > SAME_END_MS {
+                is_later |= ends_at > run.ends_at;
                 (run.ends_at, run.moved_at) = (ends_at, Some(now));
             }
+        }
+        if is_later {
+            self.note("end moved by its sensor");
         }
         self.note_followed(machine, body);
     }

@@ -49,7 +49,7 @@ pub struct Figures {
 }
 
 /// Events that each run of the histories must have met at least once.
-pub const WORTH: [&str; 44] = [
+pub const WORTH: [&str; 45] = [
     "later over than thought",
     "runs again",
     "crash",
@@ -89,6 +89,7 @@ pub const WORTH: [&str; 44] = [
     "old board",
     "new board",
     "never ran",
+    "end moved by its sensor",
     "did not run three times",
     "flash broken",
     "end of the pulses not on flash",

@@ -172,8 +172,9 @@ impl World<Mqtt> {
 
     /// The trouble is written: its machine is closed, or waits for staff.
     pub(super) fn held_back(&mut self, machine: usize, closes: bool) {
+        let was_closed = self.store.machines[machine].closed;
         self.store.set(machine, if closes { MachineWrite::Closed } else { MachineWrite::NeedsStaff });
-        self.staff_come_if_closed(machine);
+        self.staff_come_if_closed(machine, was_closed);
     }
 
     /// The machine sends a command.

@@ -188,7 +188,10 @@ impl Devices for Plain {
     }
 
     fn check_end(world: &PlainWorld) {
-        world.devices.1.check_all(i64::from(world.devices.0[COIN_MACHINE].washer.coins));
+        let washer = &world.devices.0[COIN_MACHINE].washer;
+        if !washer.has_lost {
+            world.devices.1.check_all(i64::from(washer.fallen));
+        }
     }
 
     fn trouble(world: &mut PlainWorld, machine: usize) {
@@ -381,7 +384,7 @@ impl PlainWorld {
         // A machine with its own cycle keeps its credit, and its device goes on counting.
         let goes_on = machine == COIN_MACHINE && !forgets;
         if machine == COIN_MACHINE {
-            self.washer_is_unknown();
+            self.washer_is_unknown(forgets);
         }
         let device = &mut self.devices.0[machine];
         if let Some(run) = device.runs.iter_mut().find(|r| r.ends_at > now && !goes_on) {

@@ -115,7 +115,9 @@ impl<D: Devices> World<D> {
                 (_, Some(ends_at)) => {
                     let (purchase, moved) = several.ends[&(machine, ends_at)];
                     // Only the sensor makes an end later, and the countdown then goes on from there.
-                    let is_later = moved > std::mem::replace(&mut watcher.moved, moved);
+                    let is_known =
+                        watcher.running.is_some_and(|(before, _)| before == purchase) || watcher.over.contains(&purchase);
+                    let is_later = moved > std::mem::replace(&mut watcher.moved, moved) && is_known;
                     let was_over = watcher.over.remove(&purchase);
                     assert!(!was_over || is_later, "a run that was over comes back: purchase {purchase}");
                     if let Some((before, shown)) = watcher.running {

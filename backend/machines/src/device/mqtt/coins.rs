@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use nyala_core::coins::{CoinReport, Counted};
+use nyala_core::coins::{CoinReport, Counted, MAX_FORMER};
 use nyala_core::domain::id::MachineId;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_store::db::Store;
@@ -18,7 +18,7 @@ const EVERY: Duration = Duration::from_millis(500);
 /// Devices per transaction.
 const BATCH: usize = 500;
 /// Boots of a device whose coins wait to be written; of more, the oldest are left out.
-const MAX_BOOTS: usize = 8;
+const MAX_BOOTS: usize = MAX_FORMER;
 
 /// The first report begins a series. $1 machines, $2 boots, $3 coins, $4 when the reports were received.
 const BEGIN: &str = "
@@ -27,14 +27,14 @@ const BEGIN: &str = "
     JOIN mesin USING (idmesin) ORDER BY idmesin
     ON CONFLICT (idmesin) DO NOTHING";
 /// How far the coins of machines ($1) are counted.
-const COUNTED: &str =
-    "SELECT idmesin, boot, koin, didengar_at, boot_lama FROM koin_seri WHERE idmesin = ANY($1) ORDER BY idmesin FOR UPDATE";
-/// Parameters: as of [`BEGIN`], $5 new coins, and $6 the former boots of each machine, separated by commas.
+const COUNTED: &str = "SELECT idmesin, boot, koin, didengar_at, boot_lama, koin_lama FROM koin_seri WHERE idmesin = ANY($1) ORDER BY idmesin FOR UPDATE";
+/// Parameters: as of [`BEGIN`], $5 new coins, and the former boots of each machine with their numbers, separated by commas ($6, $7), because
+/// `unnest` takes no arrays of arrays.
 const GO_ON: &str = "
     UPDATE koin_seri k SET boot = s.boot, koin = s.koin, didengar_at = s.didengar_at, jumlah = k.jumlah + s.baru,
-        boot_lama = string_to_array(s.lama, ',')::BIGINT[]
-    FROM unnest($1::BIGINT[], $2::BIGINT[], $3::BIGINT[], $4::TIMESTAMPTZ[], $5::BIGINT[], $6::TEXT[])
-        AS s (idmesin, boot, koin, didengar_at, baru, lama)
+        boot_lama = string_to_array(s.boot_lama, ',')::BIGINT[], koin_lama = string_to_array(s.koin_lama, ',')::BIGINT[]
+    FROM unnest($1::BIGINT[], $2::BIGINT[], $3::BIGINT[], $4::TIMESTAMPTZ[], $5::BIGINT[], $6::TEXT[], $7::TEXT[])
+        AS s (idmesin, boot, koin, didengar_at, baru, boot_lama, koin_lama)
     WHERE k.idmesin = s.idmesin";
 /// $1 machines, $2 when coins were reported, $3 their number.
 const COUNT: &str = "
@@ -51,6 +51,7 @@ pub struct CoinCounts {
 
 #[derive(Debug)]
 struct Reported {
+    /// What this server has heard, to leave out what is known. The stored row decides, which other servers write, too.
     counted: Counted,
     /// What is not stored yet: the newest of each boot, the oldest first.
     waiting: Vec<CoinReport>,
@@ -89,7 +90,7 @@ impl CoinCounts {
                     known.add(said);
                 }
             }
-            None => drop(known.insert(idmesin, Reported { counted: Counted::from(said), waiting: vec![said] })),
+            None => drop(known.insert(idmesin, Reported { counted: Counted::since(said), waiting: vec![said] })),
         }
     }
 
@@ -152,12 +153,13 @@ async fn write(store: &Store, batch: &Batch) -> Result<(), DbError> {
     let stmt = tx.prepare_cached(COUNTED).await?;
     let counted = tx.query(&stmt, &[&machines]).await?;
     let mut counted: HashMap<MachineId, Counted> = counted.iter().map(stored).collect::<Result<_, DbError>>()?;
-    let (mut series, mut new, mut former): (Vec<(MachineId, CoinReport)>, Vec<i64>, Vec<String>) = Default::default();
+    let (mut series, mut new): (Vec<(MachineId, CoinReport)>, Vec<i64>) = Default::default();
+    let mut former: (Vec<String>, Vec<String>) = Default::default();
     let mut counts: (Vec<MachineId>, Vec<Timestamp>, Vec<i64>) = Default::default();
     for (id, said) in batch {
         // A machine that is not there has no series.
         let Some(counted) = counted.get_mut(id) else { continue };
-        let (before, mut sum) = (counted.last, 0);
+        let (before, mut sum) = (counted.clone(), 0);
         for said in said {
             let Some(coins) = counted.count(*said) else { continue };
             sum += coins;
@@ -167,22 +169,27 @@ async fn write(store: &Store, batch: &Batch) -> Result<(), DbError> {
                 counts.2.push(coins);
             }
         }
-        if counted.last != before {
+        if *counted != before {
             series.push((*id, counted.last));
             new.push(sum);
-            former.push(counted.former.iter().map(i64::to_string).collect::<Vec<_>>().join(","));
+            former.0.push(listed(counted.former.iter().map(|(boot, _)| *boot)));
+            former.1.push(listed(counted.former.iter().map(|(_, coins)| *coins)));
         }
     }
     if !series.is_empty() {
         let (machines, boots, coins, at) = columns(&series);
         let stmt = tx.prepare_cached(GO_ON).await?;
-        tx.execute(&stmt, &[&machines, &boots, &coins, &at, &new, &former]).await?;
+        tx.execute(&stmt, &[&machines, &boots, &coins, &at, &new, &former.0, &former.1]).await?;
     }
     if !counts.0.is_empty() {
         let stmt = tx.prepare_cached(COUNT).await?;
         tx.execute(&stmt, &[&counts.0, &counts.1, &counts.2]).await?;
     }
     Ok(tx.commit().await?)
+}
+
+fn listed(numbers: impl Iterator<Item = i64>) -> String {
+    numbers.map(|n| n.to_string()).collect::<Vec<_>>().join(",")
 }
 
 type Columns = (Vec<MachineId>, Vec<Option<i64>>, Vec<i64>, Vec<Timestamp>);
@@ -200,7 +207,8 @@ fn columns(reports: &[(MachineId, CoinReport)]) -> Columns {
 
 fn stored(row: &Row) -> Result<(MachineId, Counted), DbError> {
     let last = CoinReport { boot: row.try_get(1)?, coins: row.try_get(2)?, at: row.try_get(3)? };
-    Ok((row.try_get(0)?, Counted { last, former: row.try_get(4)? }))
+    let (boots, coins): (Vec<i64>, Vec<i64>) = (row.try_get(4)?, row.try_get(5)?);
+    Ok((row.try_get(0)?, Counted { last, former: boots.into_iter().zip(coins).collect() }))
 }
 
 #[cfg(test)]
