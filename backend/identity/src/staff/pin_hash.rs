@@ -9,7 +9,7 @@ use super::error::StaffError;
 use crate::auth::argon;
 
 /// The input of a PIN's hash. A table of all million PINs does not help without the server's key.
-pub(super) fn mixed(key: &Key, person: StaffId, pin: &Pin) -> String {
+pub fn mixed(key: &Key, person: StaffId, pin: &Pin) -> String {
     let mac = key.mac(format!("{person}:{}", pin.as_str()).as_bytes());
     mac.iter().map(|b| format!("{b:02x}")).collect()
 }

@@ -259,14 +259,17 @@ async fn an_approval_comes_from_a_supervisor_at_the_same_till() {
 async fn pins_are_in_no_log_and_no_row() {
     let app = Setup::new().start().await;
     let outlet = app.outlet("Melati").await;
-    app.person("Rina", Role::Kasir, WorksFor::Outlet(outlet.idoutlet), PIN).await;
+    let supervisor = app.key(Scope::Supervisor(outlet.idoutlet)).await;
+    let body = json!({ "nama": "Rina", "role": "kasir", "idoutlet": outlet.idoutlet });
+    let hired = app.ops(&supervisor, "petugas", &body).await.ok();
+    let pin = hired["pin_awal"].as_str().unwrap();
     let row = app.db.query_one("SELECT pin_hash FROM petugas", &[]).await.unwrap();
     let hash: String = row.get(0);
-    assert!(hash.starts_with("$argon2id$") && !hash.contains(PIN));
+    assert!(hash.starts_with("$argon2id$") && !hash.contains(pin));
     // PINs cannot be tried against the hash alone: the server's key is mixed in.
     let parsed = argon2::PasswordHash::new(&hash).unwrap();
     use argon2::PasswordVerifier as _;
-    assert!(argon2::Argon2::default().verify_password(PIN.as_bytes(), &parsed).is_err());
+    assert!(argon2::Argon2::default().verify_password(pin.as_bytes(), &parsed).is_err());
 }
 
 #[actix_web::test]
