@@ -113,10 +113,10 @@ pub struct Plan {
 /// # Errors
 /// When the database does not answer.
 pub async fn is_settled(client: &Client) -> Result<bool, Error> {
-    if !client.query_one(IS_KEPT, &[]).await?.get::<_, bool>(0) {
+    if !client.query_typed_one(IS_KEPT, &[]).await?.get::<_, bool>(0) {
         return Ok(true);
     }
-    Ok(client.query_opt(COMPARE, &[]).await?.is_none_or(|row| row.get(0)))
+    Ok(client.query_typed_opt(COMPARE, &[]).await?.is_none_or(|row| row.get(0)))
 }
 
 /// Jumps when the database is not where its servers left it. Of several servers one does, and the others wait for it.
