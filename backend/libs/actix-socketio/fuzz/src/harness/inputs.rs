@@ -11,7 +11,7 @@ use proptest::test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner
 use super::{FuzzTarget, find};
 
 /// Number of generated inputs for each target, in addition to the kept ones.
-const INPUTS: u32 = 20_000;
+const INPUTS: u32 = 5_000;
 const SEED: [u8; 32] = *b"the same inputs on every run....";
 
 /// Mutation of an input.
