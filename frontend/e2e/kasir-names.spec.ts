@@ -2,7 +2,7 @@ import type { Locator, Page } from '@playwright/test'
 import { newCustomer } from './support/api.ts'
 import { expectFineScreen } from './support/axe.ts'
 import { expect, test } from './support/test.ts'
-import { button, findByNumber, lock, logIn, openTill, PIN, TABLET } from './support/till.ts'
+import { button, choosePins, findByNumber, lock, logIn, openTill, PIN, TABLET } from './support/till.ts'
 
 const WORD = 'Wardhaningrum'.repeat(7)
 
@@ -62,7 +62,8 @@ const lineCount = (what: Locator) =>
 for (const { staff, customers } of NAMES) {
   test(`${staff.rina.slice(0, 12)}… sells to names of every script`, async ({ page }) => {
     await page.setViewportSize(PHONE)
-    await openTill(page, { outlet: `Laundry ${'Sejahtera '.repeat(5)}`.trim(), names: staff })
+    const shop = await openTill(page, { outlet: `Laundry ${'Sejahtera '.repeat(5)}`.trim(), names: staff })
+    await choosePins(shop, 'tono')
     await lock(page)
     await inSizes(page, async () => {
       for (const name of Object.values(staff)) await expectInside(page, page.getByRole('button', { name }))

@@ -5,6 +5,7 @@ import {
   amountsSold,
   button,
   callAt,
+  choosePins,
   findByNumber,
   lock,
   logIn,
@@ -123,6 +124,7 @@ test('somebody else is at the till meanwhile: they see it, sell their own, and w
   page,
 }) => {
   const { shop, customer } = await beforeTheButton(page)
+  await choosePins(shop, 'tono')
   const keys = await meet(page, ['answer is lost'], 'never leaves')
   await confirm(page)
   await expect(page.getByText(UNDECIDED)).toBeVisible()
@@ -237,6 +239,7 @@ test('the shift is closed elsewhere while it is unanswered: nothing is sold, and
 
 test('what one has sold is not the next one to be sold by whoever logs in after', async ({ page }) => {
   const { shop } = await beforeTheButton(page)
+  await choosePins(shop, 'tono')
   await confirm(page)
   await expect(made(page)).toBeVisible()
   await lock(page)

@@ -5,7 +5,7 @@ import { buy } from './support/buy.ts'
 import { look, lookAtSizes } from './support/look.ts'
 import { ALL_SIZES, PHONE } from './support/sizes.ts'
 import { expect, test } from './support/test.ts'
-import { button, callAt, openAsOwner, PIN, TABLET, tokenOf } from './support/till.ts'
+import { button, callAt, openAsOwner, sessionOf, TABLET, tokenOf } from './support/till.ts'
 
 test.use({ viewport: TABLET })
 
@@ -117,7 +117,7 @@ test('who takes an entry is shown to all; what others took, or what is over, is 
   page,
 }) => {
   const shop = await openBoard(page, 'rina', { services: [LONG] })
-  const { idoutlet, world, tono } = shop
+  const { idoutlet, world } = shop
   const customer = await newCustomer()
   await topUp(customer, idoutlet, 50_000)
   const others = await Promise.all(['Mesin 08', 'Mesin 09'].map((name) => newMachine(idoutlet, name)))
@@ -138,8 +138,7 @@ test('who takes an entry is shown to all; what others took, or what is over, is 
   expect(taken).toMatchObject({ ditangani: { nama: 'Rina' } })
 
   // Tono takes the entry first, from the same tablet. The page does not know that yet when it sends its call.
-  const pins = { idpetugas: tono.id, pin: PIN.tono }
-  const { token } = await callAt<{ token: string }>(page, 'masuk', pins)
+  const { token } = await sessionOf(shop, 'tono')
   await page.route('**/ops/v1/perhatian/tangani', async (route) => {
     await callAt(page, 'perhatian/tangani', route.request().postDataJSON(), token)
     await route.continue()

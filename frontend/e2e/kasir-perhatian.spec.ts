@@ -5,7 +5,16 @@ import { stagedBoard } from './support/board.ts'
 import { lookAtSizes } from './support/look.ts'
 import { PHONE } from './support/sizes.ts'
 import { expect, test } from './support/test.ts'
-import { button, callAt, enter, openAsOwner, PIN, readyShop, type Shop, TABLET } from './support/till.ts'
+import {
+  button,
+  callAt,
+  enter,
+  openAsOwner,
+  readyShop,
+  type Shop,
+  sessionOf,
+  TABLET,
+} from './support/till.ts'
 
 test.use({ viewport: TABLET })
 
@@ -57,14 +66,14 @@ test('an entry comes, is taken by the keyboard alone, and goes with its cause; i
 })
 
 test('what somebody else took, or what is over, is said plainly', async ({ page }) => {
-  const { idoutlet, world, tono } = await openAttention(page)
+  const shop = await openAttention(page)
+  const { idoutlet, world } = shop
   const other = await newMachine(idoutlet, 'Mesin 08')
   await refuseTwice(world)
   const repair = await refuseTwice(world, other.id)
   await expect(page.getByText(TWICE)).toHaveCount(2)
 
-  const pins = { idpetugas: tono.id, pin: PIN.tono }
-  const { token } = await callAt<{ token: string }>(page, 'masuk', pins)
+  const { token } = await sessionOf(shop, 'tono')
   await page.route('**/ops/v1/perhatian/tangani', async (route) => {
     await callAt(page, 'perhatian/tangani', route.request().postDataJSON(), token)
     await route.continue()

@@ -9,6 +9,7 @@ import {
   amountsSold,
   button,
   callsTo,
+  choosePins,
   findByNumber,
   lock,
   logIn,
@@ -88,7 +89,7 @@ test('a bill is cancelled, unless it is paid already, or expires', async ({ page
 })
 
 test('a bill outlives a reload, a lock and another person', async ({ page }) => {
-  await openWith(page, 'simulated')
+  await choosePins(await openWith(page, 'simulated'), 'tono')
   const id = await makeBill(page, await newCustomer('Siti Rahma'))
   await page.reload()
   const row = waiting(page).getByRole('button', { name: /Siti R\./ })

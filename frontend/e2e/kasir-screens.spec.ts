@@ -227,7 +227,8 @@ test.describe('in each size', () => {
   })
 
   test('the drawer, the count and the handover', async ({ page }) => {
-    await stageTill(page)
+    const { shop } = await stageTill(page)
+    await choosePins(shop, 'tono')
     await page.getByRole('link', { name: 'Shift' }).click()
     await button(page, 'Uang masuk').click()
     await page.keyboard.type('50000')

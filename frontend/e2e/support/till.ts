@@ -11,6 +11,9 @@ interface Hired {
   pin_awal: string
 }
 
+const STAFF = ['rina', 'tono', 'hadi'] as const
+type Staff = (typeof STAFF)[number]
+
 export interface Shop {
   page: Page
   /** The server's address for the tablet. */
@@ -22,6 +25,8 @@ export interface Shop {
   rina: Hired
   tono: Hired
   hadi: Hired
+  /** Who has chosen a PIN by a call. */
+  chosen: Set<Staff>
 }
 
 interface ShopOptions {
@@ -47,7 +52,7 @@ async function newShop(page: Page, options: ShopOptions): Promise<{ shop: Shop; 
   const hadi = await hire(names.hadi, 'supervisor')
   const place = { nama: device, idoutlet }
   const { id: idperangkat, kode } = await ops<{ id: number; kode: string }>('perangkat', place)
-  return { shop: { page, url, world, idoutlet, idperangkat, rina, tono, hadi }, kode }
+  return { shop: { page, url, world, idoutlet, idperangkat, rina, tono, hadi, chosen: new Set() }, kode }
 }
 
 /** An outlet with its staff, and a tablet that is paired by the link. */
@@ -59,11 +64,11 @@ export async function openShop(page: Page, options: ShopOptions = {}): Promise<S
   return shop
 }
 
-/** The same without the screens, whose staff have PINs: the tablet's page is not open yet. */
+/** The same without the screens: the tablet's page is not open yet. Only the supervisor has a PIN by now. */
 export async function readyShop(page: Page, options: ShopOptions = {}): Promise<Shop> {
   const { shop, kode } = await newShop(page, options)
   await callAt(page, 'pasang', { kode })
-  await choosePins(shop)
+  await choosePins(shop, 'hadi')
   return shop
 }
 
@@ -87,26 +92,26 @@ export async function callAt<T>(page: Page, path: string, data: unknown, token?:
   return found
 }
 
-/** Lets every member of staff choose a PIN. */
-export async function choosePins({ page, ...people }: Shop): Promise<void> {
-  for (const who of ['rina', 'tono', 'hadi'] as const) {
-    const { id, pin_awal } = people[who]
-    const pins = { idpetugas: id, pin: pin_awal, pin_baru: PIN[who] }
-    const { token } = await callAt<{ token: string }>(page, 'masuk', pins)
-    await callAt(page, 'keluar', undefined, token)
+/** Lets these members of staff choose a PIN; all of them, if none is named. A PIN costs two slow password hashes. */
+export async function choosePins(shop: Shop, ...who: Staff[]): Promise<void> {
+  for (const one of who.length > 0 ? who : STAFF) {
+    const { token } = await sessionOf(shop, one)
+    await callAt(shop.page, 'keluar', undefined, token)
   }
 }
-
-type Staff = 'rina' | 'tono' | 'hadi'
 
 export interface Session {
   token: string
   petugas: unknown
 }
 
-/** A session at the tablet, outside its page, of a member of staff who has a PIN. */
-const sessionOf = ({ page, ...people }: Shop, who: Staff): Promise<Session> =>
-  callAt(page, 'masuk', { idpetugas: people[who].id, pin: PIN[who] })
+/** A session at the tablet, outside its page; the first one chooses the PIN. */
+export function sessionOf(shop: Shop, who: Staff): Promise<Session> {
+  const { id: idpetugas, pin_awal } = shop[who]
+  const pins = shop.chosen.has(who) ? { pin: PIN[who] } : { pin: pin_awal, pin_baru: PIN[who] }
+  shop.chosen.add(who)
+  return callAt(shop.page, 'masuk', { idpetugas, ...pins })
+}
 
 /** Opens a screen of the till in a session. */
 async function openIn(page: Page, session: Session, address: string): Promise<void> {
