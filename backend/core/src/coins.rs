@@ -40,11 +40,11 @@ impl Counted {
                 new
             });
         }
-        if self.knows(said.boot) {
-            return self.count_former(said);
-        }
         if said.at < self.last.at {
             return None;
+        }
+        if self.knows(said.boot) {
+            return self.count_former(said);
         }
         // A board that says less after a boot is another one, whose series begins with that. Else it goes on from the highest number below.
         let goes_on = said.coins >= self.last.coins;

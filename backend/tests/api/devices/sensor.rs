@@ -176,7 +176,11 @@ async fn the_sensor_moves_the_end_of_a_run() {
     app.advance_s(10);
     let newest = device.run.clone();
     device.run = json!({"cmd_id": newest["cmd_id"], "sisa_s": DURATION_S - 100});
+    let events = r#"nyala_device_told_total{reason="run"}"#;
+    let before = app.metric(events).await;
     device.state().await;
+    // It has the time of its arrival, before the clock goes on.
+    app.until_counted(events, before + 1.0).await;
     device.run = newest;
     device.waits(500).await;
     // Ten seconds before the end it still runs.

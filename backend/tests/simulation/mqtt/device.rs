@@ -243,8 +243,12 @@ impl World<Mqtt> {
         }
         self.cut_pulses(machine, body);
         let of = &self.devices.machines[machine].bodies[body];
-        if let Some(run) = of.runs(now).filter(|_| of.flash.is_behind() && of.saved_run().is_none()) {
-            self.never_began(run.cmd_id);
+        if of.flash.is_behind() {
+            let cut = of.journal.clone().pulsed(now);
+            cut.into_iter().for_each(|cmd_id| self.never_began(cmd_id));
+            // The time left on its flash may be older than the minute that the server allows for: nobody knows the end.
+            let running = self.devices.machines[machine].runs.iter_mut().rev().find(|run| run.cut && run.ends_at == now);
+            running.into_iter().for_each(|run| run.moved_at = Some(now));
         }
         if (machine, body) == (COIN_MACHINE, 0) {
             self.check_lost_coins();
@@ -350,8 +354,8 @@ impl World<Mqtt> {
                     let is_recorded = of.transcript.is_some();
                     let may_be_cut = (machine, body) == (COIN_MACHINE, 0) && self.troubled && !is_recorded;
                     let is_cut = may_be_cut && self.chance(CUT_AT_SAVE);
-                    let succeeds = self.body(machine, body).is_some_and(|of| of.flash.write());
-                    if succeeds && (!is_cut || self.chance(0.5)) {
+                    let is_written = !is_cut || self.chance(0.5);
+                    if is_written && self.body(machine, body).is_some_and(|of| of.flash.write()) {
                         self.save(machine, body);
                     }
                     if is_cut {
