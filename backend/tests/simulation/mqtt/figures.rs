@@ -158,10 +158,11 @@ impl World<Mqtt> {
             change,
             Change::Run { .. } | Change::RunAndFinish { .. } | Change::Refuse | Change::Cut | Change::Expire | Change::GiveUp
         );
-        // Power that is lost in the pulses or at a save may be away for long, and so may a board that is replaced.
+        // Power that is lost in the pulses or at a save may be away for long, and so may a board that is replaced, and a flash.
         let p = self.store.purchase(purchase);
         let gone_at = self.devices.washer.gone_at.filter(|_| p.order.machine == COIN_MACHINE);
-        let was_cut = self.devices.washer.cut.contains(&p.cmd_id) || gone_at >= Some(p.created_at);
+        let flash = self.devices.machines[p.order.machine].bodies[0].flash;
+        let was_cut = self.devices.washer.cut.contains(&p.cmd_id) || gone_at >= Some(p.created_at) || flash.is_broken();
         // Histories in which devices are silent for very long have long holds by design.
         if decides && !was_cut && !self.devices.silences {
             let held_ms = self.store.purchase(purchase).created_at.ms_until(self.now);

@@ -161,7 +161,11 @@ impl PlainWorld {
     }
 
     /// The pulses of a purchase are sent: a customer presses Start after a while.
+    /// Where a history is about an edge of a purchase, its sensor moves nothing.
     pub(super) fn washer_has_credit(&mut self, cmd_id: Uuid) {
+        if self.halt.is_some() {
+            return;
+        }
         let Some((left_ms, _)) = self.coin_run().filter(|(_, run)| *run == cmd_id) else { return };
         self.devices.0[COIN_MACHINE].washer.of = Some((cmd_id, false));
         if !self.chance(NEVER) {
