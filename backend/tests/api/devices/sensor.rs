@@ -201,6 +201,29 @@ async fn the_sensor_moves_the_end_of_a_run() {
     app.assert_no_violation().await;
 }
 
+/// A board that cannot save anything sends heartbeats only: the report that the machine runs is held back.
+#[actix_web::test]
+async fn a_machine_that_a_heartbeat_has_seen_running_did_run() {
+    for (before_the_end, at_the_end) in [(true, false), (false, true)] {
+        let (coins, mut device) = CoinShop::with_sensor().await;
+        let CoinShop { app, given, siti, .. } = &coins;
+        let receipt = coins.bought(&mut device, 1).await;
+        device.sense = json!(before_the_end);
+        device.waits(DURATION_S).await;
+        device.sense = json!(at_the_end);
+        device.ends("done").await;
+        app.until(&receipt, "FINISHED").await;
+        // A later report is recorded after that one.
+        for (sense, status) in [(true, "busy"), (false, "idle")] {
+            device.sense = json!(sense);
+            device.state().await;
+            app.until_machine(given, siti, status).await;
+        }
+        assert_eq!((coins.trouble(&receipt).await, coins.attention().await), (Value::Null, vec![]), "{before_the_end}");
+        app.assert_no_violation().await;
+    }
+}
+
 #[actix_web::test]
 async fn a_run_that_takes_longer_while_its_board_is_away_runs_again() {
     let (coins, mut device) = CoinShop::with_sensor().await;

@@ -161,6 +161,8 @@ impl Conversation {
 
     /// A level that no state report had: that report was lost. The device is asked for another one, because a heartbeat does not say what runs.
     fn on_heartbeat(&mut self, heartbeat: &Heartbeat, now: Timestamp) {
+        // A board that cannot save sends heartbeats only: its report that the machine runs is held back.
+        self.watched.iter_mut().for_each(|watched| watched.ran |= heartbeat.sense == Some(true));
         if heartbeat.sense.is_some() && heartbeat.sense != self.sensor.runs && !self.is_state_awaited(now) {
             self.ask(now);
         } else {
@@ -250,8 +252,8 @@ impl Conversation {
         self.out.push(Effect::Notify(DeviceEvent::State { online: true, run, sensor: self.sensor }, Grounds::Run));
     }
 
-    /// What the board's sensor says. That the machine never ran is known only of a run whose last report and end came on one connection: the board
-    /// reports each change, and would have reported that one.
+    /// What the board's sensor says. That the machine never ran is known only of a run whose last report and end came on one connection, in which
+    /// no message has said that the machine runs: the board reports each change.
     fn sensor(&mut self, state: &State) -> Sensor {
         let Some(runs) = state.sense else {
             self.watched = None;
@@ -260,14 +262,16 @@ impl Conversation {
         let connection = self.connection();
         if let Some(run) = state.run {
             let before = self.watched.filter(|watched| watched.cmd_id == run.cmd_id);
-            let ran = runs || run.added_s > 0 || before.is_some_and(|watched| watched.ran);
+            let ran = run.added_s > 0 || before.is_some_and(|watched| watched.ran);
             self.watched = Some(WatchedRun { cmd_id: run.cmd_id, connection, ran });
         }
+        self.watched.iter_mut().for_each(|watched| watched.ran |= runs);
         let is_over = |watched: &WatchedRun| {
             let last = state.last.filter(|last| last.result == AckResult::Done && state.run.is_none());
             last.is_some_and(|last| last.cmd_id == watched.cmd_id)
         };
-        let never_ran = self.watched.filter(|watched| is_over(watched) && !watched.ran && watched.connection == connection);
+        let stood_still = |watched: &WatchedRun| is_over(watched) && !watched.ran && watched.connection == connection;
+        let never_ran = self.watched.filter(stood_still);
         Sensor { runs: Some(runs), never_ran: never_ran.map(|watched| watched.cmd_id) }
     }
 
