@@ -119,7 +119,7 @@ mod tests {
         assert_eq!(counts(&boots).iter().sum::<i64>(), 11, "and there is a limit to what is remembered");
     }
 
-    /// No server heard of boot 2 while it lasted.
+    /// Boot 2 is reported after boot 3, and no server knew it before.
     #[test]
     fn one_late_report_of_an_unknown_boot_costs_no_coin() {
         let late = [report(1, 7, 0), report(3, 10, 1), report(2, 9, 2), report(3, 10, 3), report(3, 12, 4), report(4, 15, 5)];
@@ -150,7 +150,7 @@ mod tests {
                     4 if !said.is_empty() => CoinReport { at: report.at, ..late() },
                     _ => report,
                 };
-                // Of a boot that is heard of late there is one report.
+                // Only one report of an unknown boot may be late: a second one could add coins that are counted already.
                 if !counted.as_ref().is_some_and(|counted| counted.knows(heard.boot)) && heard.boot != report.boot {
                     said.retain(|said| said.boot != heard.boot);
                 } else {

@@ -2,10 +2,10 @@
 
 use std::fmt::Debug;
 
-use nyala_core::domain::id::PurchaseId;
+use nyala_core::domain::id::{MachineId, PurchaseId};
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::machine::{Input, Start};
-use nyala_core::purchase::device::Command;
+use nyala_core::purchase::device::{Command, Op};
 use nyala_core::purchase::step::{Change, Purchase};
 use rand::rngs::StdRng;
 use uuid::Uuid;
@@ -31,6 +31,11 @@ impl Run {
     pub fn has_moved_since(&self, sent_at: Option<Timestamp>) -> bool {
         self.moved_at.is_some_and(|at| sent_at.is_none_or(|sent_at| sent_at <= at))
     }
+}
+
+/// Command that ends a run on a device that does not continue it after a loss of power. `at`: now, by the device's clock.
+pub fn stop_of(cmd_id: Uuid, at: Timestamp) -> Command {
+    Command { cmd_id, op: Op::Stop, ..Command::about_nothing(MachineId::new(0), at) }
 }
 
 /// Density of the faults in a history.

@@ -1,8 +1,7 @@
 //! The devices: their power, their flash, their crystal, and what they really ran.
 
-use nyala_core::domain::id::MachineId;
 use nyala_core::domain::timestamp::Timestamp;
-use nyala_core::purchase::device::{AckResult, Command, DeviceRun, Op};
+use nyala_core::purchase::device::{AckResult, DeviceRun, Op};
 use nyala_device_sim::model::{Act, Board, Device, Outgoing};
 use nyala_machines::device::memory::DeviceMemory;
 use nyala_machines::device::mqtt::cmd::Cmd;
@@ -12,7 +11,7 @@ use rand::Rng;
 use rand::rngs::StdRng;
 use uuid::Uuid;
 
-use super::super::devices::Run;
+use super::super::devices::{Run, stop_of};
 use super::super::store::COIN_MACHINE;
 use super::super::world::{T0, World};
 use super::core::Transcript;
@@ -202,17 +201,8 @@ impl World<Mqtt> {
         if of.gives_up_runs
             && let Some(run) = of.journal.run(Timestamp::from_ms(0))
         {
-            let stop = Command {
-                idmesin: MachineId::new(0),
-                cmd_id: run.cmd_id,
-                epoch: 0,
-                op: Op::Stop,
-                duration_s: 0,
-                pulses: None,
-                exp: Timestamp::from_ms(0),
-                held_here: false,
-            };
-            of.journal.handle(&stop, Timestamp::from_ms(0));
+            let at = Timestamp::from_ms(0);
+            of.journal.handle(&stop_of(run.cmd_id, at), at);
         }
         (of.boot, of.booted_at, of.next_tick, of.tries) = (boot, now, None, 0);
         let (board, has) = if machine == COIN_MACHINE && !of.is_old { (COIN, " pulse sense coin") } else { (RELAY, "") };
@@ -246,7 +236,7 @@ impl World<Mqtt> {
         if of.flash.is_behind() {
             let cut = of.journal.clone().pulsed(now);
             cut.into_iter().for_each(|cmd_id| self.never_began(cmd_id));
-            // The time left on its flash may be older than the minute that the server allows for: nobody knows the end.
+            // The time left was not saved for longer than the minute that the server allows for, so the server cannot know the end of the run.
             let running = self.devices.machines[machine].runs.iter_mut().rev().find(|run| run.cut && run.ends_at == now);
             running.into_iter().for_each(|run| run.moved_at = Some(now));
         }

@@ -1,6 +1,6 @@
-//! The flash of the coin machine's board fails for a while, with the power on. As with the core in C, such a board sends only heartbeats once it has
-//! something to save, begins nothing, and sends no coins that are not on flash. The core also remembers starts meanwhile as refused, and says so
-//! later; here they are as good as lost (the tests of the core have the other).
+//! The flash of the coin machine's board fails for a while, with the power on. While something is not saved, the board sends only heartbeats, starts
+//! nothing, and does not send coins that are not on flash. The core in C refuses commands that arrive meanwhile, and sends the refusal later; here
+//! such commands are lost. The core's own tests check the refusal.
 
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_device_sim::model::{Act, Outgoing};

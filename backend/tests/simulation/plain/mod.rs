@@ -4,7 +4,7 @@
 mod washer;
 
 use nyala_core::coins::CoinReport;
-use nyala_core::domain::id::{MachineId, PurchaseId};
+use nyala_core::domain::id::PurchaseId;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::purchase::device::{AckResult, Command, DeviceEvent, Op};
 use nyala_core::purchase::step::Purchase;
@@ -14,7 +14,7 @@ use rand::rngs::StdRng;
 use uuid::Uuid;
 
 use super::coins::CountedCoins;
-use super::devices::{Devices, Plan, Run};
+use super::devices::{Devices, Plan, Run, stop_of};
 use super::store::COIN_MACHINE;
 use super::world::{Happening, MACHINES, TROUBLE_MS};
 use washer::{Washer, WasherHappens};
@@ -109,7 +109,7 @@ pub enum PlainHappens {
     Washer {
         what: WasherHappens,
     },
-    /// A server writes the coins that it was told of.
+    /// A server stores a coin report.
     CoinsWritten {
         report: CoinReport,
     },
@@ -390,18 +390,8 @@ impl PlainWorld {
         if let Some(run) = device.runs.iter_mut().find(|r| r.ends_at > now && !goes_on) {
             (run.ends_at, run.cut) = (now, true);
             let local = now.plus_ms(device.skew_ms);
-            let stop = Command {
-                idmesin: MachineId::new(0),
-                cmd_id: run.cmd_id,
-                epoch: 0,
-                op: Op::Stop,
-                duration_s: 0,
-                pulses: None,
-                exp: local,
-                held_here: false,
-            };
             let mode = std::mem::take(&mut device.memory.mode);
-            device.memory.handle(&stop, local);
+            device.memory.handle(&stop_of(run.cmd_id, local), local);
             device.memory.mode = mode;
         }
         if forgets {

@@ -16,7 +16,7 @@ use super::{PlainHappens, PlainWorld};
 
 /// Customers who never press Start.
 const NEVER: f64 = 0.3;
-/// Coins that fall in a history, each with a cycle that nobody has bought by phone.
+/// Number of cycles in a history that are paid for by coins and not by phone.
 const COINS: u32 = 2;
 /// How much longer than its run a cycle may take.
 const LONGER_MS: i64 = 3 * 60_000;
@@ -34,7 +34,7 @@ pub struct Washer {
     of: Option<(Uuid, bool)>,
     /// The commands in whose runs the machine has really run.
     ran: HashSet<Uuid>,
-    /// Coins that have fallen, and what its board says of them: a new board begins anew.
+    /// Number of coins that have fallen, and the number on the board's own counter, which is 0 after the board was replaced.
     pub fallen: u32,
     coins: u32,
     /// A board has lost coins that it had not reported.
@@ -230,7 +230,7 @@ impl PlainWorld {
         }
     }
 
-    /// Left out is a boot of which a server hears only after the next one: it cannot be told from another board (the tests of `Counted` have it).
+    /// A report of an unknown former boot is dropped here: it looks like another board's. The tests of `Counted` check such reports.
     pub(super) fn writes_coins(&mut self, report: CoinReport) {
         let washer = &self.devices.0[COIN_MACHINE].washer;
         if report.boot == Some(washer.boot) || self.devices.1.knows(report.boot) {

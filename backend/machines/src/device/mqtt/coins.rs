@@ -51,7 +51,8 @@ pub struct CoinCounts {
 
 #[derive(Debug)]
 struct Reported {
-    /// What this server has heard, to leave out what is known. The stored row decides, which other servers write, too.
+    /// Reports that this server has received, so that a repeated one is not written again. The stored row decides what is counted, because
+    /// other servers write it, too.
     counted: Counted,
     /// What is not stored yet: the newest of each boot, the oldest first.
     waiting: Vec<CoinReport>,
