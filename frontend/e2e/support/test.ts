@@ -27,6 +27,10 @@ const ALWAYS_EXPECTED = [
 /** The service worker also reports an error when its connection is cut. */
 const EXPECTED_OF_A_CUT_LINE = [/error occurred when fetching the script/]
 
+/** A dialog that has closed leaves the history by a step back, in favour of which the browser drops a reload. */
+const noStepBackIsDue = () =>
+  (window.history.state?.sheets ?? 0) <= document.querySelectorAll('dialog[open]').length
+
 export const test = base.extend<Fixtures>({
   expected: async ({}, use) => use([]),
   line: async ({}, use) => {
@@ -40,6 +44,14 @@ export const test = base.extend<Fixtures>({
     await use(context)
   },
   baseURL: async ({ line }, use) => use(line.url),
+  page: async ({ page }, use) => {
+    const reload = page.reload.bind(page)
+    page.reload = async (options) => {
+      await page.waitForFunction(noStepBackIsDue)
+      return reload(options)
+    }
+    await use(page)
+  },
   complaints: [
     async ({ page, expected, line }, use) => {
       const complaints: string[] = []
