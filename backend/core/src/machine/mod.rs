@@ -477,7 +477,12 @@ impl Machine {
             _ if learned != self.learned => self.load(),
             Ok(stored) => {
                 (self.loaded, self.load_at) = (true, None);
+                let was_open = self.open.is_some();
                 self.adopt_stored(stored, now);
+                // A cycle that runs again was stored from a state report, and its device may have reported more while that was stored and read.
+                if !was_open && let Some(run) = self.last_report.and_then(|report| report.run) {
+                    self.apply_event(PurchaseEvent::Runs(run.at(now)), now);
+                }
                 self.reload_soon(now);
             }
             Err(Unanswered) => {

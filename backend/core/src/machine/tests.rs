@@ -292,6 +292,22 @@ fn a_run_reported_while_its_finish_is_committed_is_asked_for_again() {
     assert_eq!(records(&machine.on(again(), end)), Some(true));
 }
 
+/// A finished cycle runs again by a state report of its device, whose sensor adds time while that is being stored.
+#[test]
+fn a_run_that_goes_on_has_what_was_reported_while_it_was_stored() {
+    let mut machine = free();
+    let report = |added_s| {
+        Input::Device(DeviceEvent::state(true, Some(DeviceRun { added_s, ..DeviceRun::new(Uuid::nil(), 60_000 + added_s * 1_000) })))
+    };
+    assert!(matches!(machine.on(report(0), T0)[..], [Effect::Record { unpaid: true, .. }]));
+    machine.on(report(120), T0.plus_ms(1_000));
+    let effects = machine.on(Input::Recorded(Ok(true)), T0.plus_ms(2_000));
+    assert!(effects.iter().any(|e| matches!(e, Effect::Load)), "{effects:?}");
+    let effects = machine.on(Input::Loaded(Ok(Some(running(5)))), T0.plus_ms(3_000));
+    let end = effects.iter().find_map(|e| if let Effect::Apply { next, .. } = e { Some(next.ends_at) } else { None });
+    assert_eq!(end, Some(T0.plus_ms(180_000)), "{effects:?}");
+}
+
 #[test]
 fn who_waits_when_a_machine_gets_another_owner_is_not_forgotten_when_reading_it_fails() {
     let mut machine = free();

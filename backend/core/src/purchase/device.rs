@@ -173,6 +173,12 @@ impl ReportedRun {
         let DeviceRun { cmd_id, left_ms, added_s, boot, before_boot } = run;
         Self { cmd_id, ends_at: now.plus_ms(left_ms.max(0)), added_s, boot, before_boot }
     }
+
+    /// As its device would report it at `now`.
+    pub fn at(self, now: Timestamp) -> DeviceRun {
+        let Self { cmd_id, ends_at, added_s, boot, before_boot } = self;
+        DeviceRun { cmd_id, left_ms: now.ms_until(ends_at), added_s, boot, before_boot }
+    }
 }
 
 impl DeviceEvent {
