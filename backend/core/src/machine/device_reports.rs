@@ -5,7 +5,8 @@ use uuid::Uuid;
 use super::{Effect, Input, Machine, Outcome, RequestId, Unanswered};
 use crate::domain::timestamp::Timestamp;
 use crate::purchase::device::{Command, DeviceEvent, Op, ReportedRun, StateReport};
-use crate::purchase::step::PurchaseEvent;
+use crate::purchase::state::PurchaseState;
+use crate::purchase::step::{Purchase, PurchaseEvent};
 use crate::purchase::times::{MAX_WAITERS, PROMPT_MS};
 
 /// Whether two state reports are equal; the ends of their cycles may differ by network delays.
@@ -94,15 +95,25 @@ impl Machine {
         }
     }
 
+    /// A purchase has ended, and no longer explains the cycle that its device has reported. The staff flag may be new, too: the device's next message
+    /// counts even when it is unchanged.
+    pub(super) fn forget_reports_of(&mut self, p: &Purchase, now: Timestamp) {
+        let reported = self.reports_run_after(p.cmd_id, now) | self.drop_reports_of(p.cmd_id, now);
+        self.last_report = None;
+        if reported && p.state == PurchaseState::Finished && !self.is_remote {
+            self.query_device(now);
+        }
+    }
+
     /// Whether the last state report has this cycle, and it ends later than now.
-    pub(super) fn reports_run_after(&self, cmd_id: Uuid, now: Timestamp) -> bool {
+    fn reports_run_after(&self, cmd_id: Uuid, now: Timestamp) -> bool {
         let run = self.last_report.and_then(|report| report.run);
         run.is_some_and(|run| run.cmd_id == cmd_id && now.ms_until(run.ends_at) > PROMPT_MS)
     }
 
     /// Drops the deferred state reports of this cycle after the commit that finished it, because they may be older than the commit. Returns
     /// whether one of them reports an end in the future.
-    pub(super) fn drop_reports_of(&mut self, cmd_id: Uuid, now: Timestamp) -> bool {
+    fn drop_reports_of(&mut self, cmd_id: Uuid, now: Timestamp) -> bool {
         let mut runs_on = false;
         self.deferred.retain(|(input, received_at)| match input {
             Input::Device(DeviceEvent::State { run: Some(run), .. }) if run.cmd_id == cmd_id => {

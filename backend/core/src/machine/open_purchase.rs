@@ -147,13 +147,7 @@ impl Machine {
             self.answer(std::mem::take(&mut open.buyers), outcome);
         }
         if !open.p.state.open() {
-            let reported = self.reports_run_after(open.p.cmd_id, now) | self.drop_reports_of(open.p.cmd_id, now);
-            let runs_on = open.p.state == PurchaseState::Finished && reported;
-            // The staff flag may be new, and the purchase no longer explains the cycle: the device's next message counts even when it is unchanged.
-            self.last_report = None;
-            if runs_on {
-                self.query_device(now);
-            }
+            self.forget_reports_of(&open.p, now);
         }
         if open.p.state.open() {
             self.open = Some(open);
@@ -203,6 +197,7 @@ impl Machine {
                 }
                 known.p.state = if before.0 == PurchaseState::Running { PurchaseState::Finished } else { PurchaseState::Expired };
                 self.ended = Some(PurchaseProgress::of(&known.p));
+                self.forget_reports_of(&known.p, now);
                 self.announce(before, &known.p, now);
                 self.answer(known.buyers, Outcome::ReadAgain);
                 self.answer(known.operators, Outcome::Ended);

@@ -292,12 +292,30 @@ fn a_run_reported_while_its_finish_is_committed_is_asked_for_again() {
     assert_eq!(records(&machine.on(again(), end)), Some(true));
 }
 
+/// The device was replaced in the cycle, and the new one reports nothing until there is a purchase.
+#[test]
+fn a_cycle_whose_finish_was_not_answered_keeps_nobody_from_buying() {
+    let mut machine = Machine::with_purchase(MachineId::new(7), running(5));
+    machine.on(Input::Device(DeviceEvent::state(true, Some(DeviceRun::new(Uuid::nil(), 60_000)))), T0);
+    machine.on(Input::Recorded(Ok(false)), T0);
+    let end = running(5).ends_at;
+    assert!(machine.on(Input::Alarm, end).iter().any(|e| matches!(e, Effect::Apply { change: Change::Finish, .. })));
+    machine.on(Input::Applied(Err(Unanswered)), end);
+    let later = end.plus_ms(500);
+    assert!(matches!(machine.on(Input::Alarm, later)[..], [Effect::Load]));
+    machine.on(Input::Loaded(Ok(None)), later);
+    assert!(holds(&machine.on(start(1, 1), later)));
+}
+
 /// A finished cycle runs again by a state report of its device, whose sensor adds time while that is being stored.
 #[test]
 fn a_run_that_goes_on_has_what_was_reported_while_it_was_stored() {
     let mut machine = free();
     let report = |added_s| {
-        Input::Device(DeviceEvent::state(true, Some(DeviceRun { added_s, ..DeviceRun::new(Uuid::nil(), 60_000 + added_s * 1_000) })))
+        Input::Device(DeviceEvent::state(
+            true,
+            Some(DeviceRun { added_s, ..DeviceRun::new(Uuid::nil(), 60_000 + added_s * 1_000) }),
+        ))
     };
     assert!(matches!(machine.on(report(0), T0)[..], [Effect::Record { unpaid: true, .. }]));
     machine.on(report(120), T0.plus_ms(1_000));

@@ -182,8 +182,8 @@ impl SimulatedMachine {
     }
 
     fn cut(&mut self, cmd_id: Uuid, now: Timestamp) {
-        if let Some(run) = self.runs.iter_mut().rev().find(|run| run.cmd_id == cmd_id && run.ends_at > now) {
-            (run.ends_at, run.cut) = (now, true);
+        if let Some(run) = self.runs.iter_mut().rev().find(|run| run.cmd_id == cmd_id) {
+            (run.ends_at, run.cut) = (run.ends_at.min(now), true);
         }
     }
 }
@@ -237,8 +237,8 @@ impl World<Mqtt> {
             let cut = of.journal.clone().pulsed(now);
             cut.into_iter().for_each(|cmd_id| self.never_began(cmd_id));
             // The time left was not saved for longer than the minute that the server allows for, so the server cannot know the end of the run.
-            let running = self.devices.machines[machine].runs.iter_mut().rev().find(|run| run.cut && run.ends_at == now);
-            running.into_iter().for_each(|run| run.moved_at = Some(now));
+            let runs = &mut self.devices.machines[machine].runs;
+            runs.last_mut().filter(|run| run.cut).into_iter().for_each(|run| run.moved_at = Some(now));
         }
         if (machine, body) == (COIN_MACHINE, 0) {
             self.check_lost_coins();
@@ -266,8 +266,11 @@ impl World<Mqtt> {
     pub(super) fn tick(&mut self, machine: usize, body: usize, boot: i64) {
         let now = self.now;
         let Some(of) = self.body(machine, body).filter(|of| of.boot == boot) else { return };
-        of.next_tick = None;
         let up_ms = of.up_ms(now);
+        if of.next_tick.is_some_and(|at| at > up_ms) {
+            return;
+        }
+        of.next_tick = None;
         let Some(model) = &mut of.model else { return };
         let due = model.tick_at().is_some_and(|at| at <= up_ms);
         let acts = if due { model.tick(up_ms) } else { Vec::new() };
@@ -395,7 +398,9 @@ impl World<Mqtt> {
         let runs = of.runs(now).map(|run| (run.cmd_id, now.plus_ms(of.true_ms(run.left_ms))));
         let of = &mut self.devices.machines[machine];
         let mut is_later = false;
-        let known = of.runs.iter_mut().rev().filter(|run| run.ends_at > now);
+        // The sensor may add time at the very end.
+        let known =
+            of.runs.iter_mut().rev().filter(|run| run.ends_at > now || runs.is_some_and(|(cmd_id, _)| cmd_id == run.cmd_id));
         for run in known.filter(|_| (machine, body) == (COIN_MACHINE, 0)) {
             let ends_at = runs.filter(|(cmd_id, _)| *cmd_id == run.cmd_id).map_or(now, |(_, ends_at)| ends_at);
             if ends_at.ms_until(run.ends_at).abs() > SAME_END_MS {

@@ -126,6 +126,8 @@ pub struct Conversation {
     connections: Vec<ConnectionId>,
     /// Since when the present newest connection counts.
     connected_at: Timestamp,
+    /// When it subscribed; not known of one that is the newest again because a later one was closed.
+    subscribed_at: Option<Timestamp>,
     /// The device's last sign of life.
     alive_at: Timestamp,
     /// When the last message was accepted.
@@ -189,7 +191,9 @@ impl Conversation {
         if self.connections.len() > MAX_CONNECTIONS {
             self.connections.remove(0);
         }
-        self.newest_since(before, now);
+        if self.newest_since(before, now) {
+            self.subscribed_at = Some(now);
+        }
         self.done()
     }
 
@@ -234,15 +238,17 @@ impl Conversation {
         self.newest_since(before, now);
     }
 
-    /// Called when the connections have changed. A new newest connection decides the device's presence, and starts without a known state.
-    fn newest_since(&mut self, before: Option<ConnectionId>, now: Timestamp) {
+    /// Called when the connections have changed. A new newest connection decides the device's presence, and starts without a known state. Returns
+    /// whether there is one.
+    fn newest_since(&mut self, before: Option<ConnectionId>, now: Timestamp) -> bool {
         let connection = self.connection();
         if connection == before {
-            return;
+            return false;
         }
-        (self.connected_at, self.alive_at) = (now, now);
+        (self.connected_at, self.alive_at, self.subscribed_at) = (now, now, None);
         (self.echo, self.answered_at, self.answered, self.asked_at) = (None, None, None, None);
         self.set_present(connection.is_some());
+        connection.is_some()
     }
 
     fn set_present(&mut self, present: bool) {

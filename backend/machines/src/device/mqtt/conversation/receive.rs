@@ -29,7 +29,7 @@ impl Conversation {
             DeviceMessage::Ack(ack) => self.on_ack(from, ack, now),
             DeviceMessage::Gone(stamp) => self.on_will(stamp),
             DeviceMessage::State(state) => match self.accept(from, &state.stamp, now) {
-                true => self.on_state(state, now),
+                true => self.on_state(from, state, now),
                 false => self.out.push(Effect::Dropped(DropReason::Stale)),
             },
             DeviceMessage::Heartbeat(heartbeat) => match self.accept(from, &heartbeat.stamp, now) {
@@ -129,10 +129,10 @@ impl Conversation {
         Some(sent_at.plus_ms(run.left_ms()))
     }
 
-    fn on_state(&mut self, state: &State, now: Timestamp) {
+    fn on_state(&mut self, from: ConnectionId, state: &State, now: Timestamp) {
         let sent_at = state.stamp.up_ms.and_then(|up_ms| self.delay.sent_at(up_ms));
         self.remember_epoch(state.epoch);
-        self.decide(state, sent_at);
+        self.decide(state, sent_at, self.subscribed_at.filter(|_| self.connection() == Some(from)));
         self.run = state.run.map(|run| (run, state.stamp.up_ms));
         let sensor = self.sensor(state);
         self.sensor_changed |= sensor != self.sensor;
@@ -184,8 +184,9 @@ impl Conversation {
         self.epoch = epoch.or(self.epoch);
     }
 
-    /// Applies the `last` and `epoch` of a state report to the open purchase.
-    fn decide(&mut self, state: &State, sent_at: Option<Timestamp>) {
+    /// Applies the `last` and `epoch` of a state report to the open purchase. `since`: when the device subscribed to its commands on the connection of
+    /// this report.
+    fn decide(&mut self, state: &State, sent_at: Option<Timestamp>, since: Option<Timestamp>) {
         let last = state.last.filter(|last| last.result != AckResult::Started);
         let Some(open) = &mut self.open else {
             // This conversation knows of no purchase. The actor knows whether the one that `last` names is open.
@@ -200,10 +201,11 @@ impl Conversation {
         } else if state.last.is_some_and(|last| open.is(last.cmd_id)) {
             // `last` says that the purchase started. The `run` of this report tells the actor so, with the time left; without one, the device is queried.
             open.ran = true;
-        } else if let Some((epoch, sent_at)) = state.epoch.zip(sent_at)
-            // Only if a message came before the start expired can a delay be measured. Otherwise this state report may be older than the start.
+        } else if let Some(((epoch, sent_at), since)) = state.epoch.zip(sent_at).zip(since)
+            // Only if a message came before the start expired can a delay be measured. Otherwise this state report may be older than the start. On a slow
+            // line it may be older, too, but not than its connection.
             && self.delay.is_known_since(open.cmd.exp)
-            && open.never_ran(epoch, sent_at)
+            && open.never_ran(epoch, sent_at.min(since))
         {
             open.answered = true;
             self.out.push(Effect::Notify(open.ack(AckResult::Expired), Grounds::Epoch));

@@ -427,6 +427,20 @@ fn an_epoch_below_decides_only_when_a_start_would_be_too_late() {
     comes_back(30_000, State { stamp: Stamp::default(), ..idle(0, 0) }, "Query 1 on 2");
 }
 
+/// Each message takes four seconds, so the device seems to have sent them later than it did: its start may be behind this one.
+#[test]
+fn an_epoch_below_decides_nothing_on_a_connection_that_is_older_than_the_start() {
+    history([
+        (0, Link(1), "here"),
+        (4_010, state(idle(10, 0)), "asks on 1"),
+        (8_010, state(idle(4_010, 0)), ""),
+        (8_020, Begin(1), "Start 1 on 1"),
+        (10_000, Send(Op::Query, 1), "Query 1 on 1"),
+        (18_000, state(idle(9_000, 0)), ""),
+        (18_000, state(runs(9_000, 1, 60)), "runs 1 for 55000"),
+    ]);
+}
+
 #[test]
 fn an_epoch_below_decides_nothing_about_what_has_run_or_was_forgotten() {
     history([
@@ -434,15 +448,19 @@ fn an_epoch_below_decides_nothing_about_what_has_run_or_was_forgotten() {
         (10, state(idle(10, 0)), "asks on 1"),
         (20, Begin(1), "Start 1 on 1"),
         (30, ack(30, 1, AckResult::Started), "Started 1 by Ack"),
-        (20_000, state(idle(20_000, 0)), ""),
+        (40, Unlink(1), "away"),
+        (19_990, Link(2), "here"),
+        (20_000, Receive(2, DeviceMessage::State(idle(20_000, 0))), "asks on 2"),
     ]);
     history([
         (0, Link(1), "here"),
         (10, state(idle(10, 5)), "asks on 1"),
         (20, Begin(6), "Start 6 on 1"),
         (10_000, Send(Op::Query, 6), "Query 6 on 1"),
-        (20_000, state(idle(20_000, 0)), "MemoryLost { before: 5, now: 0 }"),
-        (20_100, state(idle(20_100, 0)), ""),
+        (10_010, Unlink(1), "away"),
+        (19_990, Link(2), "here"),
+        (20_000, Receive(2, DeviceMessage::State(idle(20_000, 0))), "MemoryLost { before: 5, now: 0 }, Query 6 on 2"),
+        (20_100, Receive(2, DeviceMessage::State(idle(20_100, 0))), ""),
     ]);
 }
 
