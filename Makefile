@@ -16,7 +16,7 @@
 # make migration-locks   how long each new migration holds its locks on tables of ROWS (1000000) rows; more than a second fails
 # make fuzz     hostile input for what reads strangers' bytes, and for /openapi.json: SECONDS (600) for each; prints what was found
 # make lint     checks formatting, lints, that every reference in comments and pages leads somewhere, licences, unused dependencies and advisories
-# make bench    what things cost (QUICK=1: roughly, in a minute; PEERS=1: beside other servers; ARGS="…": one of bench/README.md)
+# make bench    what things cost (QUICK=1: roughly, in a minute and the five and a half of its build; PEERS=1: beside other servers; ARGS="…": one of bench/README.md)
 # make loadtest crash cluster   measurements of a whole server, or of three; ARGS="…" goes to the program; crash: ROUNDS=200 DRIVER=mqtt;
 #               cluster: PREVIOUS=COMMIT, a rolling upgrade from that release
 # make restore-drill   kills and deletes a server in use, restores its backup and compares: ROUNDS (3), SECONDS (10) of load before each kill

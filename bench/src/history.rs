@@ -71,11 +71,14 @@ impl HistoryPages {
     /// # Errors
     /// When the rows cannot be made, or a page is not the expected one.
     pub async fn run(&self) -> Result<Figures, BenchError> {
-        let mut pages = Pages::open(self).await?;
         let own = self.rows / 2 / self.customers;
+        let skips = skips(own).ok_or_else(|| {
+            format!("--rows must be at least {}: {} histories of a page of {PAGE}", 2 * PAGE * self.customers, self.customers)
+        })?;
+        let mut pages = Pages::open(self).await?;
         let mut lines =
             vec![format!("{} rows in the ledger, {own} purchases in each of {} histories", pages.rows, self.customers)];
-        for (name, skip) in [("First page", 0), ("Page 51", 50 * PAGE), ("The oldest page", own - PAGE)] {
+        for (name, skip) in skips {
             let mut times = Durations::default();
             for _ in 0..self.calls {
                 let asked = Instant::now();
@@ -106,6 +109,17 @@ impl HistoryPages {
         let sql = numbers.iter().fold(FILL.to_owned(), |sql, (name, n)| sql.replace(name, &n.to_string()));
         Ok(client.batch_execute(&sql).await?)
     }
+}
+
+/// Pages of a history of `own` rows: the first one, the oldest one, and between them the 51st, or an earlier one of a shorter history. Each is full;
+/// a history without a full page has none.
+fn skips(own: u32) -> Option<Vec<(String, u32)>> {
+    let oldest = own.checked_sub(PAGE)?;
+    let middle = (50 * PAGE).min(oldest / 2 / PAGE * PAGE);
+    let mut skips = vec![("First page".to_owned(), 0)];
+    skips.extend((middle > 0).then(|| (format!("Page {}", middle / PAGE + 1), middle)));
+    skips.extend((oldest > 0).then(|| ("The oldest page".to_owned(), oldest)));
+    Some(skips)
 }
 
 /// A server with that ledger, and a connection to read it by.
@@ -153,5 +167,20 @@ impl Pages {
     /// When the server does not stop.
     pub async fn close(mut self) -> Result<(), BenchError> {
         Ok(self.server.stop().await?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_pages_that_a_history_has_are_asked_for() {
+        let pages = |own| skips(own).map(|skips| skips.iter().map(|(name, skip)| format!("{name} {skip}")).collect::<Vec<_>>());
+        assert_eq!(pages(5_000).unwrap(), ["First page 0", "Page 51 1000", "The oldest page 4980"]);
+        assert_eq!(pages(500).unwrap(), ["First page 0", "Page 13 240", "The oldest page 480"]);
+        assert_eq!(pages(30).unwrap(), ["First page 0", "The oldest page 10"]);
+        assert_eq!(pages(20).unwrap(), ["First page 0"]);
+        assert_eq!(pages(19), None);
     }
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::Args;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use nyala_loadtest::process::Used;
+use nyala_loadtest::target::make_room;
 
 use crate::results::Figures;
 use crate::server::{Scratch, pid};
@@ -48,6 +49,7 @@ impl SessionMemory {
         if few >= many {
             return Err(format!("--few {few} must be less than --many {many}").into());
         }
+        make_room(many)?;
         let scratch = Scratch::make()?;
         let mut server = scratch.start().await?;
         let shop = shop::open(&server, 1, many.div_ceil(SOCKETS_PER_CUSTOMER)).await?;

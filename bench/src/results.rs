@@ -75,21 +75,31 @@ fn figures_of(section: &str) -> Vec<&str> {
 /// When the time cannot be written.
 pub fn circumstances() -> Result<String, BenchError> {
     let now = OffsetDateTime::now_utc().format(format_description!("[year]-[month]-[day] [hour]:[minute] UTC"))?;
-    let cpu = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let model = cpu.lines().find_map(|l| l.strip_prefix("model name")).map_or("?", |l| l.trim_start_matches([' ', '\t', ':']));
-    let cores = std::thread::available_parallelism().map_or(0, usize::from);
     let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     let load = load.split(' ').next().unwrap_or("?");
     let words: Vec<String> = std::env::args().skip(1).map(|word| in_any_checkout(&word)).collect();
     Ok(format!(
-        "{now}, {cores} × {model}, Linux {}, load average at the end {load} (this program and all others); {}; nyala {} at {}; \
+        "{now}, {}, Linux {}, load average at the end {load} (this program and all others); {}; nyala {} at {}; \
          `nyala-bench {}`.",
+        processors(),
         output_of("uname", &["-r"]),
         output_of("pgbench", &["--version"]),
         env!("CARGO_PKG_VERSION"),
         commit(),
         words.join(" ")
     ))
+}
+
+/// On which figures can be compared: the processors and the compiler.
+pub fn machine() -> String {
+    format!("{}, {}", processors(), output_of("rustc", &["--version"]))
+}
+
+fn processors() -> String {
+    let cpu = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = cpu.lines().find_map(|l| l.strip_prefix("model name")).map_or("?", |l| l.trim_start_matches([' ', '\t', ':']));
+    let cores = std::thread::available_parallelism().map_or(0, usize::from);
+    format!("{cores} × {model}")
 }
 
 /// What is measured; the files that keep figures make it no other.

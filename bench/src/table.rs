@@ -25,11 +25,18 @@ pub struct Table {
     keep: bool,
 }
 
-/// Medians in nanoseconds by the bench's name, and what they were measured on.
+/// What was measured by the bench's name, and the circumstances of the newest measurement.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Kept {
     circumstances: String,
-    median_ns: BTreeMap<String, f64>,
+    medians: BTreeMap<String, Median>,
+}
+
+/// Figures are compared only when they are of one machine and one compiler: others differ by more than any change of the program.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Median {
+    ns: f64,
+    machine: String,
 }
 
 /// The parts that are read of criterion's `new/benchmark.json` and `new/estimates.json`.
@@ -63,13 +70,15 @@ impl Table {
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => Kept::default(),
             read => serde_json::from_slice(&read?)?,
         };
-        print!("{}", table(&now, &kept.median_ns));
+        let machine = results::machine();
+        let now = now.into_iter().map(|(name, ns)| (name, Median { ns, machine: machine.clone() })).collect();
+        print!("{}", table(&now, &kept.medians));
         if !kept.circumstances.is_empty() {
             println!("last: {}", kept.circumstances);
         }
         if self.keep {
             kept.circumstances = results::circumstances()?;
-            kept.median_ns.extend(now);
+            kept.medians.extend(now);
             fs::write(&self.kept, serde_json::to_string_pretty(&kept)? + "\n")?;
         }
         Ok(())
@@ -94,14 +103,15 @@ fn collect(dir: &Path, found: &mut BTreeMap<String, f64>) -> Result<(), BenchErr
     Ok(())
 }
 
-fn table(now: &BTreeMap<String, f64>, last: &BTreeMap<String, f64>) -> String {
-    let mut text = format!("{:<44} {:>12} {:>12} {:>9}\n", "", "now", "last", "change");
-    for (name, ns) in now {
+fn table(now: &BTreeMap<String, Median>, last: &BTreeMap<String, Median>) -> String {
+    let mut text = format!("{:<44} {:>12} {:>12} {:>13}\n", "", "now", "last", "change");
+    for (name, now) in now {
         let (before, change) = match last.get(name) {
-            Some(before) => (duration(*before), change(*ns, *before)),
+            Some(before) if before.machine == now.machine => (duration(before.ns), change(now.ns, before.ns)),
+            Some(before) => (duration(before.ns), "other machine".to_owned()),
             None => ("-".to_owned(), "new".to_owned()),
         };
-        text += &format!("{name:<44} {:>12} {before:>12} {change:>9}\n", duration(*ns));
+        text += &format!("{name:<44} {:>12} {before:>12} {change:>13}\n", duration(now.ns));
     }
     text
 }
@@ -126,13 +136,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_slower_step_is_marked_and_a_new_one_named() {
-        let now = BTreeMap::from([("codec/a".to_owned(), 120.0), ("codec/b".to_owned(), 2.5e6), ("codec/c".to_owned(), 99.0)]);
-        let last = BTreeMap::from([("codec/a".to_owned(), 100.0), ("codec/c".to_owned(), 100.0)]);
+    fn a_slower_step_is_marked_and_one_of_another_machine_is_not_compared() {
+        let on = |machine: &str, ns| Median { ns, machine: machine.to_owned() };
+        let one = |name: &str, median| (name.to_owned(), median);
+        let now = BTreeMap::from([
+            one("codec/a", on("one", 120.0)),
+            one("codec/b", on("one", 2.5e6)),
+            one("codec/c", on("one", 99.0)),
+            one("codec/d", on("one", 40.0)),
+        ]);
+        let last = BTreeMap::from([
+            one("codec/a", on("one", 100.0)),
+            one("codec/c", on("one", 100.0)),
+            one("codec/d", on("two", 100.0)),
+        ]);
         let table = table(&now, &last);
         let rows: Vec<Vec<&str>> = table.lines().skip(1).map(|line| line.split_whitespace().collect()).collect();
         assert_eq!(rows[0], ["codec/a", "120.0", "ns", "100.0", "ns", "+20.0", "%", "!"]);
         assert_eq!(rows[1], ["codec/b", "2.50", "ms", "-", "new"]);
         assert_eq!(rows[2], ["codec/c", "99.0", "ns", "100.0", "ns", "-1.0", "%"]);
+        assert_eq!(rows[3], ["codec/d", "40.0", "ns", "100.0", "ns", "other", "machine"]);
     }
 }
