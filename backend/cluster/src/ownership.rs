@@ -1,6 +1,6 @@
 //! The shards that this server owns, as its last heartbeat read them. What they allow is checked again with each commit (`fence.rs`).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -204,9 +204,13 @@ impl Ownership {
         shards.node.store(node.get(), Ordering::Release);
         shards.last_answer().answered = Instant::now();
         let (mut acquired, mut lost) = (Vec::new(), 0);
-        let stored: BTreeMap<Shard, i64> = stored.iter().map(|owned| (owned.shard, owned.epoch)).collect();
-        for shard in Shard::all() {
-            let epoch = stored.get(&shard).copied().unwrap_or_default();
+        let mut epochs = [0; SHARDS as usize];
+        for owned in stored {
+            if let Some(epoch) = owned.shard.index().and_then(|shard| epochs.get_mut(shard)) {
+                *epoch = owned.epoch;
+            }
+        }
+        for (shard, epoch) in Shard::all().zip(epochs) {
             let before = shards.set(shard, epoch);
             if epoch != 0 && epoch != before {
                 acquired.push(shard);

@@ -323,11 +323,10 @@ impl<D: Devices> World<D> {
 
     /// Whether anything can still happen because of earlier events.
     pub fn is_busy(&self) -> bool {
-        let open = self.store.open().next().is_some() || self.requests.iter().any(|r| r.answer.is_none());
-        let several = self.several.as_ref().is_some_and(|several| !several.has_ended);
         self.troubled
-            || several
-            || open
+            || self.several.as_ref().is_some_and(|several| !several.has_ended)
+            || self.store.open().next().is_some()
+            || self.requests.iter().any(|r| r.answer.is_none())
             || self.store.machines.iter().any(|m| m.needs_staff || m.senses || m.unpaid.is_some())
             || self.is_a_run_report_in_flight()
     }

@@ -99,7 +99,8 @@ pub enum Happening<D> {
 struct Due<D> {
     at: Timestamp,
     number: u64,
-    what: Happening<D>,
+    /// In a box, because the queue moves its items all the time.
+    what: Box<Happening<D>>,
 }
 
 impl<D> PartialEq for Due<D> {
@@ -193,7 +194,7 @@ impl<D: Devices> World<D> {
             if self.verbose {
                 println!("{:>9} {:?}", T0.ms_until(self.now), due.what);
             }
-            self.happen(due.what);
+            self.happen(*due.what);
             self.check_step();
         }
         self.check_end();
@@ -201,7 +202,7 @@ impl<D: Devices> World<D> {
 
     pub fn after(&mut self, ms: i64, what: Happening<D::Happening>) {
         self.number += 1;
-        self.queue.push(Reverse(Due { at: self.now.plus_ms(ms.max(0)), number: self.number, what }));
+        self.queue.push(Reverse(Due { at: self.now.plus_ms(ms.max(0)), number: self.number, what: Box::new(what) }));
     }
 
     /// Removes all pending events.

@@ -1,7 +1,5 @@
 //! Statements with a fence, and statements that move shards: each holds its row locks until it commits, as in PostgreSQL.
 
-use std::collections::BTreeSet;
-
 use nyala_cluster::fence::Fence;
 use nyala_cluster::membership::ClusterView;
 use nyala_core::domain::id::NodeId;
@@ -81,7 +79,7 @@ impl<D: Devices> World<D> {
     }
 
     /// Locks free shards. It skips rows with a pending commit behind their fence, and rows that another server is claiming.
-    pub(super) fn locks(&mut self, node: NodeId, limit: i64, alive: &BTreeSet<NodeId>, then: Box<ClusterHappens>) {
+    pub(super) fn locks(&mut self, node: NodeId, limit: i64, alive: &[NodeId], then: Box<ClusterHappens>) {
         let shards = &mut self.several.as_mut().unwrap().shards;
         let (idshards, passed_over) = shards.lock_free(limit, alive, &mut self.rng);
         if passed_over {

@@ -1,8 +1,6 @@
 //! Events among several servers, and the server in whose name each happens: a stopped process does nothing, and a frozen database answers
 //! no server.
 
-use std::collections::BTreeSet;
-
 use nyala_cluster::OwnedShard;
 use nyala_cluster::membership::ClusterView;
 use nyala_core::domain::id::NodeId;
@@ -101,7 +99,7 @@ pub enum ClusterHappens {
     Lock {
         node: NodeId,
         limit: i64,
-        alive: BTreeSet<NodeId>,
+        alive: Vec<NodeId>,
         then: Box<ClusterHappens>,
     },
     Give {

@@ -1,7 +1,7 @@
 //! The tables of several servers in memory, with the queries of `cluster::membership`, of the fence and of the table of device messages.
 //! They use the database's clock, which is the world's.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use nyala_cluster::OwnedShard;
 use nyala_cluster::fence::Fence;
@@ -95,7 +95,7 @@ impl Shards {
         ClusterView { nodes: i64::try_from(nodes).unwrap(), free: i64::try_from(free).unwrap(), past_grace_period, leaving }
     }
 
-    fn alive(&self, now: Timestamp) -> BTreeSet<NodeId> {
+    fn alive(&self, now: Timestamp) -> Vec<NodeId> {
         self.nodes.iter().filter(|(_, node)| node.alive_until >= now).map(|(id, _)| *id).collect()
     }
 
@@ -106,14 +106,14 @@ impl Shards {
     }
 
     /// `CLAIM` begins: the nodes that are alive by what is committed then. `None` when this node may claim nothing.
-    pub fn may_claim_now(&self, me: NodeId, now: Timestamp) -> Option<BTreeSet<NodeId>> {
+    pub fn may_claim_now(&self, me: NodeId, now: Timestamp) -> Option<Vec<NodeId>> {
         let node = &self.nodes[&me];
         (node.alive_until > now && node.late_since < now.plus_ms(-TTL_MS)).then(|| self.alive(now))
     }
 
     /// The `FOR UPDATE SKIP LOCKED` of `CLAIM`: it reads the rows as they are now, but with the nodes that were alive when it began.
     /// Returns the locked shards, and whether it skipped others.
-    pub fn lock_free(&mut self, limit: i64, alive: &BTreeSet<NodeId>, rng: &mut StdRng) -> (Vec<Shard>, bool) {
+    pub fn lock_free(&mut self, limit: i64, alive: &[NodeId], rng: &mut StdRng) -> (Vec<Shard>, bool) {
         let free = self.shards.iter().zip(Shard::all()).filter(|(shard, _)| is_free(shard, alive));
         let (mut free, locked): (Vec<_>, Vec<_>) = free.partition(|(shard, _)| shard.shared == 0 && !shard.moving);
         let passed_over = locked.iter().any(|(shard, _)| shard.shared > 0);
@@ -207,6 +207,6 @@ impl Shards {
     }
 }
 
-fn is_free(shard: &ShardRow, alive: &BTreeSet<NodeId>) -> bool {
+fn is_free(shard: &ShardRow, alive: &[NodeId]) -> bool {
     shard.node.is_none_or(|node| !alive.contains(&node))
 }

@@ -29,7 +29,8 @@ WHERE t.idoutlet = ANY($1) AND t.state = 'REFUSED' AND t.finished_at > $2 AND NO
         WHERE s.idmesin = t.idmesin AND s.cmd_epoch > t.cmd_epoch AND s.started_at IS NOT NULL AND NOT s.uji)
 ORDER BY t.finished_at";
 
-/// Machines that the server closed itself, that run without a purchase, and that have not run in a purchase after $2 whose money stays. $1 outlets.
+/// Machines that the server closed itself, that run without a purchase, and coin machines that have not run in a purchase after $2 whose money stays. $1
+/// outlets.
 const BY_THEMSELVES: &str = concat!(
     "
 SELECT m.idoutlet, m.idmesin, CASE WHEN m.ditutup_oleh IS NULL THEN m.ditutup_sejak END AS closed_at, n.finished_at AS never_ran_at, n.no_nota,
@@ -39,7 +40,7 @@ SELECT m.idoutlet, m.idmesin, CASE WHEN m.ditutup_oleh IS NULL THEN m.ditutup_se
         ORDER BY t.cmd_epoch DESC LIMIT 1)) END AS runs_since
 FROM mesin m LEFT JOIN LATERAL (
     SELECT t.finished_at, t.no_nota FROM snap_transaksi t
-    WHERE t.idmesin = m.idmesin AND t.kendala = 'tidak_jalan' AND t.finished_at > $2
+    WHERE m.cara = 'pulsa' AND t.idmesin = m.idmesin AND t.kendala = 'tidak_jalan' AND t.finished_at > $2
         AND t.dikembalikan < t.grandtotal AND t.dihapus_at IS NULL
     ORDER BY t.finished_at LIMIT 1
 ) n ON TRUE
