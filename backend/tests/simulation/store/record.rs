@@ -4,7 +4,7 @@ use nyala_core::domain::id::PurchaseId;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::purchase::device::{ReportedRun, StateReport};
 use nyala_core::purchase::state::PurchaseState;
-use nyala_core::purchase::times::SAVED_MS;
+use nyala_core::purchase::times::{PROMPT_MS, SAVED_MS};
 use uuid::Uuid;
 
 use super::rows::{purchase_id, purchase_index};
@@ -88,11 +88,14 @@ impl Store {
         let others = || self.purchases.iter().filter(|other| other.order.machine == machine);
         let newest = !others().any(|other| other.epoch > p.epoch && other.started_at.is_some());
         let free = !others().any(|other| other.state.open());
-        let new_boot = m.boot.zip(run.boot).is_some_and(|(before, now)| before != now);
+        let (Some(started_at), Some(ends_at)) = (p.started_at, p.ends_at) else { return false };
+        let new_boot = match m.boot {
+            Some(before) => run.boot.is_some_and(|now| now != before),
+            None => run.before_boot.is_some_and(|last| last.plus_ms(PROMPT_MS) >= started_at),
+        };
         if p.state != PurchaseState::Finished || !newest || !free || !new_boot && run.added_s <= p.added_s {
             return false;
         }
-        let (Some(started_at), Some(ends_at)) = (p.started_at, p.ends_at) else { return false };
         let left_ms = run.before_boot.unwrap_or(started_at).ms_until(ends_at).max(0);
         let whole = now.plus_ms((i64::from(SERVICES_S[p.order.service]) + run.added_s) * 1000);
         let untold_ms = (run.added_s - p.added_s).max(0) * 1000;
