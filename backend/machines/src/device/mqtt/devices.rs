@@ -36,7 +36,8 @@ pub struct ProbeRequest {
 
 #[derive(Debug, Default)]
 pub struct Devices {
-    devices: HashMap<MachineId, KnownDevice>,
+    /// In boxes, so that a table with room for more is not twice as large.
+    devices: HashMap<MachineId, Box<KnownDevice>>,
 }
 
 #[derive(Debug)]
@@ -48,11 +49,11 @@ pub struct KnownDevice {
 
 impl Devices {
     pub fn get(&mut self, idmesin: MachineId) -> Option<&mut KnownDevice> {
-        self.devices.get_mut(&idmesin)
+        self.devices.get_mut(&idmesin).map(AsMut::as_mut)
     }
 
     pub fn get_or_make(&mut self, location: Location) -> &mut KnownDevice {
-        let device = || KnownDevice { location, conversation: Conversation::default(), waiting: Vec::new() };
+        let device = || Box::new(KnownDevice { location, conversation: Conversation::default(), waiting: Vec::new() });
         self.devices.entry(location.idmesin).or_insert_with(device)
     }
 

@@ -82,7 +82,8 @@ pub struct SignalNow {
 /// All devices that have connected since the server started.
 #[derive(Debug, Default)]
 pub struct Signals {
-    known: Mutex<HashMap<MachineId, DeviceSignal>>,
+    /// In boxes, so that a table with room for more is not twice as large.
+    known: Mutex<HashMap<MachineId, Box<DeviceSignal>>>,
 }
 
 #[derive(Debug, Clone)]
@@ -186,7 +187,7 @@ pub const fn hour_of(at: Timestamp) -> Timestamp {
 }
 
 impl Signals {
-    fn lock(&self) -> MutexGuard<'_, HashMap<MachineId, DeviceSignal>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<MachineId, Box<DeviceSignal>>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -198,7 +199,7 @@ impl Signals {
     /// The device has subscribed to its commands on a new connection.
     pub fn connected(&self, idmesin: MachineId, now: Timestamp) {
         let mut known = self.lock();
-        let pending = &mut known.entry(idmesin).or_insert_with(|| DeviceSignal::new(now)).pending;
+        let pending = &mut known.entry(idmesin).or_insert_with(|| Box::new(DeviceSignal::new(now))).pending;
         pending.connections += 1;
         pending.changed = true;
     }
@@ -206,7 +207,7 @@ impl Signals {
     /// The device is there, or gone.
     pub fn note_presence(&self, idmesin: MachineId, present: bool, now: Timestamp) {
         let mut known = self.lock();
-        let device = known.entry(idmesin).or_insert_with(|| DeviceSignal::new(now));
+        let device = known.entry(idmesin).or_insert_with(|| Box::new(DeviceSignal::new(now)));
         if present {
             let gone_since = device.gone_since.take();
             // The first connection at this server ends a gap that another one, or this one before its start, may have stored.
@@ -222,7 +223,7 @@ impl Signals {
     /// A message of the device was accepted.
     pub fn on_message(&self, idmesin: MachineId, message: &DeviceMessage, now: Timestamp) {
         let mut known = self.lock();
-        let device = known.entry(idmesin).or_insert_with(|| DeviceSignal::new(now));
+        let device = known.entry(idmesin).or_insert_with(|| Box::new(DeviceSignal::new(now)));
         device.now.heard_at = now;
         match message {
             DeviceMessage::State(State { stamp, fw, hw, can, reset, .. }) => {
@@ -287,7 +288,7 @@ impl Signals {
         let is_due = |device: &DeviceSignal| device.write_from.is_none_or(|from| from <= at) && device.is_due(now);
         let due = known.iter_mut().filter(|(_, device)| is_due(device)).take(BATCH);
         due.map(|(id, device)| {
-            let taken = (*id, device.clone());
+            let taken = (*id, DeviceSignal::clone(device));
             device.pending = Pending::default();
             (device.stored, device.stored_at) = (Some((hour_of(now), device.now.rssi)), now);
             device.write_from = Some(at + WRITE_AGAIN);

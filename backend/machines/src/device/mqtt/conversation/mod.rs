@@ -168,7 +168,8 @@ pub struct Conversation {
     notified_end: Timestamp,
     /// Whether the actor asked what the device runs: it is then notified even when nothing has changed.
     wanted: bool,
-    open: Option<OpenPurchaseState>,
+    /// In a box, because most devices have none at most times.
+    open: Option<Box<OpenPurchaseState>>,
     out: Vec<Effect>,
 }
 
@@ -179,7 +180,7 @@ impl Conversation {
         if p.state == PurchaseState::Running && self.open.as_ref().is_some_and(|open| open.is(p.cmd_id) && open.ran) {
             return;
         }
-        self.open = Some(OpenPurchaseState::stored(idmesin, p));
+        self.open = Some(Box::new(OpenPurchaseState::stored(idmesin, p)));
     }
 
     /// Records that a connection subscribed to `cmd`.
@@ -291,7 +292,7 @@ impl Conversation {
             None if cmd.epoch == 0 => return,
             Some(open) if open.is(cmd.cmd_id) => open.cmd = cmd.clone(),
             Some(open) if cmd.epoch <= open.cmd.epoch => return,
-            _ => self.open = Some(OpenPurchaseState::begin(cmd, begins)),
+            _ => self.open = Some(Box::new(OpenPurchaseState::begin(cmd, begins))),
         }
         if let Some(open) = self.open.as_mut().filter(|_| cmd.op == Op::Stop) {
             open.stop_at.get_or_insert(now);

@@ -151,7 +151,7 @@ impl Conversation {
         if self.answered_at.is_none_or(|at| at.ms_until(now) >= EXCHANGE_MS) {
             (self.answered_at, self.answered) = (Some(now), self.echo);
             // The state report left the outcome unknown; the answer to a query decides it.
-            let unsure = self.open.as_ref().filter(|open| open.is_unsure(now)).map(OpenPurchaseState::query);
+            let unsure = self.open.as_ref().filter(|open| open.is_unsure(now)).map(|open| open.query());
             self.write(unsure.map_or_else(|| nil_query(now), |query| Cmd::new(&query, now, None)), now);
         }
         if first && self.open.as_ref().is_some_and(|open| !open.answered) {
