@@ -113,16 +113,16 @@ async fn decides(of: &str, end: &str) {
     let (shop, given, siti, epay) = app.device_shop(600).await;
     let order = buy(1, shop, epay);
     let (device, start) = unsure(&app, &given, &siti, &order).await;
+    app.until(&order.receipt, "UNSURE").await;
+    // The device's clock may be two seconds late: until then it could still accept the start.
+    while app.now().ms() < start["exp"].as_i64().unwrap() * 1000 + 4_000 {
+        sleep(Duration::from_millis(50)).await;
+    }
     let mut device = device.again(&app.clock).await;
     match of {
         "run" => device.run = json!({"cmd_id": start["cmd_id"], "sisa_s": 580}),
         "last" => device.last = json!({"cmd_id": start["cmd_id"], "result": "refused"}),
         _ => device.epoch = 0,
-    }
-    app.until(&order.receipt, "UNSURE").await;
-    // The device's clock may be two seconds late: until then it could still accept the start.
-    while app.now().ms() < start["exp"].as_i64().unwrap() * 1000 + 4_000 {
-        sleep(Duration::from_millis(50)).await;
     }
     device.state().await;
     app.until(&order.receipt, end).await;
