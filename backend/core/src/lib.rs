@@ -1,5 +1,6 @@
 //! Pure decisions of the server and the values they use: ids, money, time, the purchase and the machine. No database, no device, no network.
 
+pub mod admission;
 pub mod bill;
 pub mod board;
 pub mod calls;
