@@ -47,5 +47,6 @@ export const ownerEpayQuery = (idowner: number) =>
 export function createPurchase(body: CreateSnapTransaksi): Promise<Started> {
   return call((init) => api.POST('/scan/v1/transaksi/create_snap_transaksi', { ...init, body }), {
     timeout_ms: PURCHASE_TIMEOUT_MS,
+    repeated: true,
   })
 }

@@ -2,7 +2,7 @@ import { beforeEach, expect, it, vi } from 'vitest'
 import { useAuth } from '@/shared/lib/session/auth-store'
 import { api, call } from './client'
 import { getDashboard } from './dashboard'
-import { ApiError } from './error'
+import { ApiError, OVERLOADED } from './error'
 
 const answer = (status: number, body: unknown) =>
   vi.fn(
@@ -87,4 +87,28 @@ it('gives up after its time', async () => {
   await vi.advanceTimersByTimeAsync(500)
   await slow
   vi.useRealTimers()
+})
+
+it('a call that the overloaded server refuses is sent again, unless its caller repeats it', async () => {
+  vi.useFakeTimers()
+  const refused = () =>
+    new Response(JSON.stringify({ status: 503, message: OVERLOADED, data: null }), {
+      status: 503,
+      headers: { 'retry-after': '2' },
+    })
+  const fetch = vi
+    .fn<(request: Request) => Promise<Response>>()
+    .mockImplementationOnce(async () => refused())
+    .mockImplementation(async () => new Response(JSON.stringify({ status: 200, message: 'OK', data: 7 })))
+  vi.stubGlobal('fetch', fetch)
+  const data = getDashboard()
+  await vi.advanceTimersByTimeAsync(2_000)
+  expect(await data).toBe(7)
+  vi.useRealTimers()
+  vi.stubGlobal(
+    'fetch',
+    vi.fn(async () => refused()),
+  )
+  const once = call((init) => api.GET('/scan/v1/dashboard/get_dashboard', init), { repeated: true })
+  await expect(once).rejects.toMatchObject({ overloaded: true, retry_after_ms: 2_000 })
 })

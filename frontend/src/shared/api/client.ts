@@ -3,6 +3,7 @@ import { bearer, takeAhead } from '@/shared/api/ahead'
 import { ApiError, NO_NETWORK, TIMED_OUT } from '@/shared/api/error'
 import type { paths } from '@/shared/api/schema.gen'
 import { withTimeLimit } from '@/shared/lib/net/time-limit'
+import { untilAdmitted } from '@/shared/lib/net/until-admitted'
 import { useAuth } from '@/shared/lib/session/auth-store'
 import { isRecord } from '@/shared/lib/session/storage'
 
@@ -20,6 +21,8 @@ interface CallOptions {
   auth?: boolean
   timeout_ms?: number
   signal?: AbortSignal | undefined
+  /** The caller repeats the call itself (`untilDecided`), also under overload. */
+  repeated?: boolean
 }
 
 type Init = {
@@ -43,7 +46,12 @@ export async function call<T>(send: SendRequest<T>, options?: CallOptions): Prom
 }
 
 /** Like `call`, for the few screens that show the message of a success. Every customer route goes through here. */
-export async function answer<T>(send: SendRequest<T>, options: CallOptions = {}): Promise<Envelope<T>> {
+export function answer<T>(send: SendRequest<T>, options: CallOptions = {}): Promise<Envelope<T>> {
+  const once = () => answerOnce(send, options)
+  return options.repeated ? once() : untilAdmitted(once, options.signal)
+}
+
+async function answerOnce<T>(send: SendRequest<T>, options: CallOptions): Promise<Envelope<T>> {
   const { auth = true, timeout_ms = TIMEOUT_MS, signal } = options
   const token = auth ? useAuth.getState().token : null
   const headers: Record<string, string> = token ? { authorization: bearer(token) } : {}

@@ -5,6 +5,9 @@ export const NO_NETWORK = 0
 /** Status of a call that timed out. */
 export const TIMED_OUT = -1
 
+/** The server's sentence when it refuses a call because of overload (docs/contract.md §1). */
+export const OVERLOADED = 'sedang ramai, mencoba lagi'
+
 /** A call that did not end in 200. `message` is the server's sentence, empty when there was no answer. */
 export class ApiError extends Error {
   readonly status: number
@@ -24,6 +27,11 @@ export class ApiError extends Error {
   /** True when it is unknown whether the server did what it was asked. */
   get unanswered(): boolean {
     return this.status === NO_NETWORK || this.status === TIMED_OUT
+  }
+
+  /** The overloaded server refused the call before it did anything: the same call may be sent again. */
+  get overloaded(): boolean {
+    return this.status === 503 && this.message === OVERLOADED
   }
 }
 

@@ -29,6 +29,7 @@ export const common = {
   navigation: 'Menu utama',
   scanMachine: 'Scan mesin',
   offline: 'Tidak ada koneksi internet',
+  overloaded: 'Sedang ramai, mencoba lagi…',
   pageFailed: 'Halaman belum bisa dimuat',
   pageFailedBody: 'Periksa koneksi lalu muat ulang.',
   reload: 'Muat ulang',

@@ -57,7 +57,7 @@ export async function getPackages(signal?: AbortSignal): Promise<Package[]> {
 }
 
 export const topUp = (key: string, body: TopUpBody, izin?: string) =>
-  ops<TopUpMade>('POST', 'topup', { key, body: body satisfies Schemas['TopUp'], izin })
+  ops<TopUpMade>('POST', 'topup', { key, body: body satisfies Schemas['TopUp'], izin, repeated: true })
 export const getTopUps = (limit: number, signal?: AbortSignal) =>
   ops<Rows<ListedTopUp>>('GET', `topup?limit=${limit}`, { signal })
 

@@ -1,5 +1,6 @@
 import { ApiError, NO_NETWORK, TIMED_OUT } from '@/shared/api/error'
 import { withTimeLimit } from '@/shared/lib/net/time-limit'
+import { untilAdmitted } from '@/shared/lib/net/until-admitted'
 import { isRecord } from '@/shared/lib/session/storage'
 import { learnServerTime } from '@/till/lib/page/clock'
 import { useLine } from '@/till/lib/session/line'
@@ -28,10 +29,17 @@ interface OpsOptions {
   pin?: boolean
   /** The answer is a file: it comes as a `Blob`, without the envelope. */
   file?: boolean
+  /** The caller repeats the call itself (`untilDecided`), also under overload. */
+  repeated?: boolean
 }
 
 /** A call under `/ops/v1/`: the envelope's `data`, or an `ApiError`. The browser sends the cookie. */
-export async function ops<T>(method: 'GET' | 'POST', path: string, options: OpsOptions = {}): Promise<T> {
+export function ops<T>(method: 'GET' | 'POST', path: string, options: OpsOptions = {}): Promise<T> {
+  const once = () => opsOnce<T>(method, path, options)
+  return options.repeated ? once() : untilAdmitted(once, options.signal)
+}
+
+async function opsOnce<T>(method: 'GET' | 'POST', path: string, options: OpsOptions): Promise<T> {
   const { body, key, izin, signal, pin = false, file = false } = options
   const token = useSession.getState().session?.token ?? null
   const request: RequestInit = {

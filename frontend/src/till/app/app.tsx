@@ -1,6 +1,8 @@
 import { QueryClientProvider } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { makeQueryClient } from '@/shared/api/query'
+import { common } from '@/shared/copy/common'
+import { followOverload } from '@/shared/lib/net/until-admitted'
 import { keys } from '@/till/api/keys'
 import { Catch } from '@/till/app/catch'
 import { useFollowAlerts } from '@/till/app/follow-alerts'
@@ -39,6 +41,7 @@ export function App() {
   )
   useFollowTopUps()
   useFollowSession()
+  useEffect(() => followOverload(() => notify.info(common.overloaded)), [])
   useEffect(() => listenForScans(useScans.getState().push, () => notify.failure(NOT_OURS)), [])
 
   return (

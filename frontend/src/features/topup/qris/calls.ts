@@ -31,7 +31,7 @@ async function measured(ask: () => Promise<Bill>): Promise<Bill> {
 
 /** The same `id` gets the same bill. */
 export const createBill = (body: BillRequest): Promise<Bill> =>
-  measured(() => call((init) => api.POST('/scan/v1/epayment/tagihan', { ...init, body })))
+  measured(() => call((init) => api.POST('/scan/v1/epayment/tagihan', { ...init, body }), { repeated: true }))
 
 const getBill = (id: string, signal: AbortSignal): Promise<Bill> =>
   measured(() =>

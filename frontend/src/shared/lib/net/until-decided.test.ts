@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
-import { ApiError } from '@/shared/api/error'
+import { ApiError, OVERLOADED } from '@/shared/api/error'
 import { pauseBefore, type Schedule, untilDecided } from './until-decided'
 
 const SHORT: Schedule = { pauses_ms: [10, 20], after: 'stop' }
@@ -39,6 +39,20 @@ describe('a call', () => {
       is: 'refused',
       error: refused,
       first: false,
+    })
+  })
+
+  it('was not made by an attempt that the overloaded server refused', async () => {
+    const refused = new ApiError(422, 'saldo tidak mencukupi')
+    const send = vi
+      .fn()
+      .mockRejectedValueOnce(new ApiError(503, OVERLOADED, 1_000))
+      .mockRejectedValue(refused)
+    const wait = async () => true
+    expect(await untilDecided({ ...call, send, wait })).toEqual({
+      is: 'refused',
+      error: refused,
+      first: true,
     })
   })
 

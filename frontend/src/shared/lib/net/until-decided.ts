@@ -1,4 +1,5 @@
 import { type ApiError, asApiError } from '@/shared/api/error'
+import { whileOverloaded } from '@/shared/lib/net/until-admitted'
 
 /** Pauses before each repeat, in milliseconds, and whether the last one repeats or ends the repeats. */
 export interface Schedule {
@@ -41,11 +42,12 @@ export async function untilDecided<T>(call: Call<T>): Promise<Decision<T>> {
     } catch (failure) {
       const error = asApiError(failure)
       if (call.isDecided(error, maybeMade)) return { is: 'refused', error, first: !maybeMade }
-      maybeMade = true
+      if (!error.overloaded) maybeMade = true
       const own_ms = pauseBefore(call.schedule, attempt - 1)
       if (own_ms === null) return { is: 'open' }
       const asked_ms = Math.min(error.retry_after_ms ?? 0, call.longest_ms ?? Number.POSITIVE_INFINITY)
-      if (!(await call.wait(Math.max(own_ms, asked_ms), error, attempt))) return { is: 'open' }
+      const pause_ms = Math.max(own_ms, asked_ms)
+      if (!(await whileOverloaded(error, () => call.wait(pause_ms, error, attempt)))) return { is: 'open' }
     }
   }
 }
