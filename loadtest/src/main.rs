@@ -12,6 +12,7 @@ use nyala_loadtest::scenario::devices::DevicesCommand;
 use nyala_loadtest::scenario::finish::Finish;
 use nyala_loadtest::scenario::hot::Hot;
 use nyala_loadtest::scenario::journey::Journey;
+use nyala_loadtest::scenario::overload::Overload;
 use nyala_loadtest::scenario::purchase::Purchases;
 use nyala_loadtest::scenario::soak::Soak;
 use nyala_loadtest::scenario::storm::Storm;
@@ -51,6 +52,8 @@ enum Command {
     Hot(Hot),
     /// Customers scan, pay, watch and see the end, at an arrival rate
     Purchase(Purchases),
+    /// From half to three times what the server can serve: who is refused, and how fast is what it answers?
+    Overload(Overload),
     /// New customers register, are topped up, buy and read their history
     Journey(Journey),
     /// Cashiers top customers up at a steady pace while sessions watch
@@ -95,6 +98,7 @@ fn main() -> ExitCode {
         Command::Journey(journey) => journey.run(),
         Command::Hot(hot) => hot.run(),
         Command::Purchase(purchase) => purchase.run(),
+        Command::Overload(overload) => overload.run(),
         Command::Till(tills) => tills.run(),
         Command::Devices(devices) => devices.run(),
         Command::Soak(soak) => soak.run(),

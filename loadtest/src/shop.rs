@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
@@ -28,6 +28,8 @@ const TELP_PREFIX: &str = "8199";
 /// Number of repeats of a purchase whose outcome is unknown, and the pause before each.
 const MAX_PURCHASE_ATTEMPTS: u32 = 30;
 const PURCHASE_AGAIN: Duration = Duration::from_millis(100);
+/// How often a customer comes back whom the overloaded server has refused.
+pub const MAX_RETURNS: u32 = 3;
 /// Time limit of a purchase; the server answers after 8 s at the latest.
 const PURCHASE_WITHIN: Duration = Duration::from_secs(12);
 
@@ -110,6 +112,7 @@ impl TestCustomer {
 /// Answers to payments that decided nothing, so that the payment was repeated with the same receipt number.
 #[derive(Debug, Default)]
 pub struct Undecided {
+    overloaded: AtomicU64,
     busy: AtomicU64,
     no_word: AtomicU64,
     lost: AtomicU64,
@@ -126,7 +129,18 @@ impl Undecided {
         count.fetch_add(1, Ordering::Relaxed);
     }
 
+    /// Counts a call, of any kind, that was refused because of overload.
+    pub fn add_refused(&self) {
+        self.overloaded.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Calls that were refused because of overload until now.
+    pub fn refused(&self) -> u64 {
+        self.overloaded.load(Ordering::Relaxed)
+    }
+
     pub fn add_to(&self, values: &mut Values) {
+        values.count("refused", self.refused());
         for (name, count) in [("pay_503", &self.busy), ("pay_504", &self.no_word), ("pay_unanswered", &self.lost)] {
             values.count(name, count.load(Ordering::Relaxed));
         }
@@ -177,34 +191,47 @@ impl Shop {
         Ok(Self { idowner, groups, machines, customers, undecided: Arc::default() })
     }
 
-    /// Pays `machine` as `customer`, and repeats the payment with the same receipt number until it is decided. Then the machine runs.
+    /// Pays `machine` as `customer`, and repeats the payment with the same receipt number until it is decided. Then the machine runs. Returns
+    /// the time of the attempt that was answered with that.
     ///
     /// # Errors
     /// Kind of error: the server's refusal, or an outcome that is still unknown after all attempts.
-    pub async fn buy(&self, pool: &Pool, customer: &TestCustomer, machine: &TestMachine) -> Result<(), String> {
+    pub async fn buy(&self, pool: &Pool, customer: &TestCustomer, machine: &TestMachine) -> Result<Duration, String> {
         let order = order(&customer.receipt(), customer, machine);
-        let mut last = String::new();
+        let (mut last, mut returns, mut maybe_paid) = (String::new(), 0, false);
         customer.pays();
         for _ in 0..MAX_PURCHASE_ATTEMPTS {
+            let (asked, mut pause) = (Instant::now(), PURCHASE_AGAIN);
             match pay(pool, customer, &order).await {
                 Ok(answer) if answer.status == 200 => {
                     customer.has_paid();
-                    return Ok(());
+                    return Ok(asked.elapsed());
+                }
+                Ok(answer) if answer.refused_for().is_some() => {
+                    self.undecided.add_refused();
+                    returns += 1;
+                    if returns > MAX_RETURNS && !maybe_paid {
+                        customer.has_not_paid();
+                        return Err(answer.refusal_of("pay"));
+                    }
+                    pause = answer.refused_for().unwrap_or(pause);
                 }
                 Ok(answer) if !matches!(answer.status, 503 | 504) => {
                     customer.has_not_paid();
                     return Err(answer.refusal_of("pay"));
                 }
                 Ok(answer) => {
+                    maybe_paid = true;
                     self.undecided.add(Some(answer.status));
                     last = format!("{} {}", answer.status, answer.message);
                 }
                 Err(e) => {
+                    maybe_paid = true;
                     self.undecided.add(None);
                     last = e.to_string();
                 }
             }
-            tokio::time::sleep(PURCHASE_AGAIN).await;
+            tokio::time::sleep(pause).await;
         }
         Err(format!("pay: {last}"))
     }

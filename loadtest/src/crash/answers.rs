@@ -71,7 +71,7 @@ mod tests {
     fn equal_answers_are_one_row() {
         let answer = |status, server: &str| {
             let (message, server) = ("sibuk".to_owned(), Some(server.to_owned()));
-            Ok(ServerAnswer { status, message, data: serde_json::Value::Null, cookie: None, server })
+            Ok(ServerAnswer { status, message, data: serde_json::Value::Null, cookie: None, server, retry_after: None })
         };
         let (mut answers, now) = (ReceiptAnswers::default(), Instant::now());
         answers.add(now, &Err(io::ErrorKind::ConnectionReset.into()));

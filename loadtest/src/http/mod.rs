@@ -31,6 +31,8 @@ pub struct RawAnswer {
     pub cookie: Option<String>,
     /// Server that answered, when a load balancer names it.
     pub server: Option<String>,
+    /// `Retry-After`.
+    pub retry_after: Option<Duration>,
 }
 
 /// An answer in the server's envelope.
@@ -43,9 +45,19 @@ pub struct ServerAnswer {
     pub cookie: Option<String>,
     /// Server that answered, when a load balancer names it.
     pub server: Option<String>,
+    /// `Retry-After`.
+    pub retry_after: Option<Duration>,
 }
 
+/// The server's sentence when it refuses a call because of overload.
+const OVERLOADED: &str = "sedang ramai, mencoba lagi";
+
 impl ServerAnswer {
+    /// Time after which the same call may be sent again, when the overloaded server has refused it.
+    pub fn refused_for(&self) -> Option<Duration> {
+        (self.status == 503 && self.message == OVERLOADED).then(|| self.retry_after.unwrap_or(Duration::from_secs(1)))
+    }
+
     /// Kind of error of this answer to `call`. All 429 are one kind, whatever time they ask to wait.
     pub fn refusal_of(&self, call: &str) -> String {
         match self.status {
@@ -190,10 +202,10 @@ fn cut_off() -> io::Error {
 /// Parses the first answer in `bytes` and returns it with its length; `None` when it is not complete yet, by its `Content-Length`.
 fn parse(bytes: &[u8]) -> io::Result<Option<(usize, RawAnswer)>> {
     let Some(end) = bytes.windows(4).position(|w| w == b"\r\n\r\n") else { return Ok(None) };
-    let Head { status, length, cookie, server } = head(&bytes[..end]).ok_or_else(cut_off)?;
+    let Head { status, length, cookie, server, retry_after } = head(&bytes[..end]).ok_or_else(cut_off)?;
     let Some(body) = bytes.get(end + 4..end + 4 + length) else { return Ok(None) };
     let body = String::from_utf8(body.to_vec()).map_err(|_| cut_off())?;
-    Ok(Some((end + 4 + length, RawAnswer { status, body, cookie, server })))
+    Ok(Some((end + 4 + length, RawAnswer { status, body, cookie, server, retry_after })))
 }
 
 /// Parses the envelope.
@@ -206,6 +218,7 @@ fn opened(answer: &RawAnswer) -> io::Result<ServerAnswer> {
             data: envelope.get_mut("data")?.take(),
             cookie: answer.cookie.clone(),
             server: answer.server.clone(),
+            retry_after: answer.retry_after,
         })
     };
     serde_json::from_str(&answer.body).ok().and_then(envelope).ok_or_else(cut_off)
@@ -216,6 +229,7 @@ struct Head {
     length: usize,
     cookie: Option<String>,
     server: Option<String>,
+    retry_after: Option<Duration>,
 }
 
 fn head(bytes: &[u8]) -> Option<Head> {
@@ -230,6 +244,7 @@ fn head(bytes: &[u8]) -> Option<Head> {
         length: value("content-length")?.parse().ok()?,
         cookie,
         server: value(SERVED_BY).map(str::to_owned),
+        retry_after: value("retry-after").and_then(|seconds| seconds.parse().ok()).map(Duration::from_secs),
     })
 }
 

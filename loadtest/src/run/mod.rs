@@ -35,6 +35,18 @@ impl Deeds {
         let new = Times::new;
         Ok(Self { planned: 0, done: 0, failed: 0, scan: new()?, pay: new()?, total: new()?, behind: new()? })
     }
+
+    /// Adds those of another part of the measurement.
+    pub fn add(&mut self, o: &Self) {
+        self.planned += o.planned;
+        self.done += o.done;
+        self.failed += o.failed;
+        for (mine, other) in
+            [(&mut self.scan, &o.scan), (&mut self.pay, &o.pay), (&mut self.total, &o.total), (&mut self.behind, &o.behind)]
+        {
+            mine.add(other);
+        }
+    }
 }
 
 /// Processor time and memory during the measurement.

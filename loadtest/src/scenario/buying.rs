@@ -8,7 +8,7 @@ use clap::Args;
 use rand::Rng;
 use tokio::task::JoinSet;
 
-use super::errand::{self, Errand};
+use super::errand::{self, Errand, Refused};
 use super::steps::{drain, join_all, open_shop};
 use super::watching::MAX_TOPICS;
 use crate::engine::{EngineCommand, EngineReport, Plan, SessionEngine, TickKind, Topic};
@@ -67,6 +67,10 @@ pub struct Checkout {
     /// Purchases by session; a session has the index of its customer.
     running: HashMap<usize, Running>,
     durasi: Duration,
+    /// What customers do whom the overloaded server refuses.
+    pub refused: Refused,
+    /// Purchases that were paid while further ones arrived.
+    pub paid_in_time: u64,
     /// Played devices, which end with this.
     _fleet: Option<Fleet>,
 }
@@ -149,6 +153,8 @@ impl Buying {
             free_customers: (0..buyers).collect(),
             running: HashMap::new(),
             durasi: Duration::from_secs(u64::from(self.durasi)),
+            refused: Refused::Leaves,
+            paid_in_time: 0,
             _fleet: fleet,
             shop,
         }))
@@ -163,28 +169,62 @@ impl Buying {
     }
 }
 
+/// How purchases arrive.
+#[derive(Debug, Clone, Copy)]
+pub enum Arrivals<'a> {
+    /// At the rate, whatever the server does.
+    AtRate(&'a Buying),
+    /// So many are under way at once: the next one arrives when one is paid.
+    AtOnce(usize),
+}
+
+impl Arrivals<'_> {
+    /// Time from one arrival to the next.
+    fn gap(self) -> Duration {
+        match self {
+            Self::AtRate(buying) => buying.gap(),
+            Self::AtOnce(_) => Duration::from_millis(1),
+        }
+    }
+
+    fn has_room(self, under_way: usize) -> bool {
+        match self {
+            Self::AtRate(_) => true,
+            Self::AtOnce(most) => under_way < most,
+        }
+    }
+}
+
 impl Checkout {
     /// Lets purchases arrive for this time, then waits until all are decided.
     ///
     /// # Errors
     /// When the engine has ended without a command.
-    pub async fn serve(&mut self, run: &mut Measurement, buying: &Buying, length: Duration) -> Result<(), String> {
+    pub async fn serve(&mut self, run: &mut Measurement, arrivals: Arrivals<'_>, length: Duration) -> Result<(), String> {
         run.begin();
         run.ui.part("buying", length.as_secs());
         let interrupt = run.interrupt.clone();
         let began = Instant::now();
-        let (mut next, end) = (began + buying.gap(), began + length);
+        let (mut next, end) = (began + arrivals.gap(), began + length);
+        self.paid_in_time = 0;
         while !run.interrupt.came() && (next < end || !self.is_idle()) {
             tokio::select! {
                 () = tokio::time::sleep_until(next.into()), if next < end => {
                     // Planned moments depend neither on each other nor on the server.
                     while next <= Instant::now() && next < end {
-                        self.arrives(run, next);
-                        next += buying.gap();
+                        if arrivals.has_room(self.errands.len()) {
+                            self.arrives(run, next);
+                        }
+                        next += arrivals.gap();
                     }
                 }
                 Some(errand) = self.errands.join_next(), if !self.errands.is_empty() => {
-                    self.paid(run, errand.map_err(|e| e.to_string())?);
+                    let errand = errand.map_err(|e| e.to_string())?;
+                    self.paid_in_time += u64::from(errand.outcome.is_ok() && Instant::now() < end);
+                    self.paid(run, errand);
+                    if Instant::now() < end && matches!(arrivals, Arrivals::AtOnce(_)) {
+                        self.arrives(run, Instant::now());
+                    }
                 }
                 report = self.engine.next() => {
                     self.on_report(run, &report.ok_or("the engine of the sessions ended by itself")?, length);
@@ -209,7 +249,7 @@ impl Checkout {
         let (Some(machine), Some(customer)) = (self.free_machines.pop_front(), self.free_customers.pop_front()) else {
             return failed(run, "no machine was free: give more --machines");
         };
-        self.errands.spawn(errand::buy(self.pool.clone(), self.shop.clone(), customer, machine, planned));
+        self.errands.spawn(errand::buy(self.pool.clone(), self.shop.clone(), (customer, machine), planned, self.refused));
     }
 
     /// Processes a decided purchase: its customer begins to watch the machine.

@@ -107,7 +107,7 @@ impl DevicesCommand {
             run.deeds.behind.took(due.elapsed());
             let (pool, shop) = (pool.clone(), shop.clone());
             buying.spawn(async move {
-                let bought = shop.buy(&pool, &shop.customers[n % shop.customers.len()], &shop.machines[n]).await;
+                let bought = shop.buy(&pool, &shop.customers[n % shop.customers.len()], &shop.machines[n]).await.map(drop);
                 (bought, due.elapsed())
             });
             while let Some(done) = buying.try_join_next() {

@@ -6,6 +6,7 @@ pub(crate) mod errand;
 pub mod finish;
 pub mod hot;
 pub mod journey;
+pub mod overload;
 pub mod purchase;
 pub mod soak;
 mod steps;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::buying::Buying;
+use super::buying::{Arrivals, Buying};
 use super::{Verdict, run};
 use crate::interrupt::Interrupt;
 use crate::money;
@@ -39,7 +39,7 @@ impl Purchases {
         let target = self.common.target()?;
         let mut run = Measurement::new("purchase", &self.common, interrupt)?;
         if let Some(mut counter) = self.buying.open(&mut run, &self.common, &target, 0, 1).await? {
-            counter.serve(&mut run, &self.buying, Duration::from_secs(self.seconds)).await?;
+            counter.serve(&mut run, Arrivals::AtRate(&self.buying), Duration::from_secs(self.seconds)).await?;
             let (pool, shop) = (counter.pool.clone(), counter.shop.clone());
             drop(counter);
             money::check(&mut run, &pool, &self.common, &shop.customers).await;

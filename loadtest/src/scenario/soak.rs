@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::buying::Buying;
+use super::buying::{Arrivals, Buying};
 use super::{Verdict, run};
 use crate::interrupt::Interrupt;
 use crate::money;
@@ -63,7 +63,7 @@ impl Soak {
         let opened = self.buying.open(&mut run, &self.common, &target, self.watchers, self.per_session).await?;
         if let Some(mut counter) = opened {
             run.values.count("subscriptions", (self.watchers * self.per_session) as u64);
-            counter.serve(&mut run, &self.buying, Duration::from_secs_f64(self.minutes * 60.0)).await?;
+            counter.serve(&mut run, Arrivals::AtRate(&self.buying), Duration::from_secs_f64(self.minutes * 60.0)).await?;
             let (pool, shop) = (counter.pool.clone(), counter.shop.clone());
             drop(counter);
             money::check(&mut run, &pool, &self.common, &shop.customers).await;
