@@ -180,7 +180,7 @@ impl DeviceCost {
 
     async fn measured(&self, tls: bool, world: &World<'_>, url: &str) -> Result<Row, BenchError> {
         let second = Duration::from_secs(1);
-        let db = Db::new(url, 4, PoolLimits { wait: 5 * second, connect: 5 * second, statement: None })?;
+        let db = Db::new(url, 4, PoolLimits { wait: 5 * second, connect: 5 * second, statement: None, admission: None })?;
         let now = database_now(&*db.get().await?).await?;
         let store = Store { db, clock: Clock::running_from(now) };
         let metrics = DeviceMetrics::default();

@@ -176,6 +176,8 @@ pub struct DatabaseSettings {
     /// 0: four a worker thread, and two.
     pub connections: usize,
     pub wait_ms: u64,
+    /// 0: off.
+    pub admission_ms: u64,
     pub connect_ms: u64,
     pub statement_ms: u64,
     pub lock_ms: u64,

@@ -1,5 +1,6 @@
 //! PostgreSQL, settings, keys and logs.
 
+pub mod admission;
 pub mod backup;
 pub mod clock;
 pub mod config;

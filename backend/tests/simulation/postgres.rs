@@ -63,7 +63,7 @@ async fn postgres_tells_the_same_histories() {
     let database = Database::create().await;
     let five = Duration::from_secs(5);
     let statement = Some(StatementLimits { whole: five, lock: five });
-    let db = Db::new(&database.url(), 1, PoolLimits { wait: five, connect: five, statement }).unwrap();
+    let db = Db::new(&database.url(), 1, PoolLimits { wait: five, connect: five, statement, admission: None }).unwrap();
     let mut client = db.get().await.unwrap();
     for seed in 0..super::POSTGRES_SEEDS {
         replay(&mut client, seed, World::<Plain>::new(seed, false)).await;

@@ -21,7 +21,8 @@ use tokio::runtime::Runtime;
 
 /// A customer's balance is enough for two thousand purchases.
 const CUSTOMERS: usize = 1000;
-const LIMITS: PoolLimits = PoolLimits { wait: Duration::from_secs(5), connect: Duration::from_secs(5), statement: None };
+const LIMITS: PoolLimits =
+    PoolLimits { wait: Duration::from_secs(5), connect: Duration::from_secs(5), statement: None, admission: None };
 
 /// A shop in a separate database; the server that made it has ended.
 struct Till {

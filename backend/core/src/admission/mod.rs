@@ -7,7 +7,7 @@
 
 mod queue;
 
-pub use queue::{WaitId, WaitQueue};
+pub use queue::{Rank, WaitId, WaitQueue};
 
 /// What a request is for, the most important first. Work that is decided already (a device's message, a post, a finish) has no class: it is
 /// never refused.

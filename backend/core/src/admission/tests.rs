@@ -9,6 +9,10 @@ use super::*;
 
 const TARGET_MS: u64 = 50;
 
+fn rank_of(n: usize) -> Rank {
+    Class::ALL.get(n).map_or(Rank::Begun, |class| Rank::First(*class))
+}
+
 /// Reports a wait of `wait_ms` in each millisecond of these.
 fn waits(admission: &mut Admission, from_ms: u64, until_ms: u64, wait_ms: u64) {
     (from_ms..until_ms).for_each(|now| admission.waited(wait_ms, now));
@@ -70,9 +74,11 @@ fn who_is_refused_comes_back_after_one_to_three_seconds() {
 fn the_most_important_is_served_first_and_the_lowest_does_not_starve() {
     let mut queue = WaitQueue::new(1_000);
     for n in 0..100 {
-        queue.push(Class::Payment, (Class::Payment, n), n).unwrap();
-        queue.push(Class::List, (Class::List, n), n).unwrap();
+        queue.push(Rank::First(Class::Payment), (Class::Payment, n), n).unwrap();
+        queue.push(Rank::First(Class::List), (Class::List, n), n).unwrap();
     }
+    queue.push(Rank::Begun, (Class::Look, 200), 200).unwrap();
+    assert_eq!(queue.pop(), Some((Class::Look, 200)), "what has begun is finished first");
     let served: Vec<(Class, u64)> = std::iter::from_fn(|| queue.pop()).take(100).collect();
     assert_eq!(served.iter().filter(|(class, _)| *class == Class::List).count(), 5);
     assert_eq!(served[..2], [(Class::Payment, 0), (Class::Payment, 1)]);
@@ -82,9 +88,9 @@ fn the_most_important_is_served_first_and_the_lowest_does_not_starve() {
 #[test]
 fn a_queue_is_bounded_and_forgets_who_gives_up() {
     let mut queue = WaitQueue::new(2);
-    let first = queue.push(Class::Look, 'a', 10).unwrap();
-    queue.push(Class::Look, 'b', 20).unwrap();
-    assert_eq!(queue.push(Class::KnownPayment, 'c', 30), None);
+    let first = queue.push(Rank::First(Class::Look), 'a', 10).unwrap();
+    queue.push(Rank::First(Class::Look), 'b', 20).unwrap();
+    assert_eq!(queue.push(Rank::Begun, 'c', 30), None);
     assert_eq!(queue.longest_ms(50), Some(40));
     assert!(queue.remove(first) && !queue.remove(first));
     assert_eq!((queue.longest_ms(50), queue.pop(), queue.pop(), queue.is_empty()), (Some(30), Some('b'), None, true));
@@ -109,16 +115,16 @@ proptest! {
     }
 
     #[test]
-    fn a_queue_loses_nobody(steps in prop::collection::vec((0_usize..5, 0_u8..3), 0..200)) {
+    fn a_queue_loses_nobody(steps in prop::collection::vec((0_usize..6, 0_u8..3), 0..200)) {
         let mut queue = WaitQueue::new(64);
         let (mut inside, mut ids) = (std::collections::BTreeSet::new(), Vec::new());
         for (n, (class, step)) in steps.into_iter().enumerate() {
             match step {
                 0 | 1 if inside.len() < 64 => {
-                    ids.push((queue.push(Class::ALL[class], n, n as u64).unwrap(), n));
+                    ids.push((queue.push(rank_of(class), n, n as u64).unwrap(), n));
                     inside.insert(n);
                 }
-                0 | 1 => prop_assert_eq!(queue.push(Class::ALL[class], n, n as u64), None),
+                0 | 1 => prop_assert_eq!(queue.push(rank_of(class), n, n as u64), None),
                 _ if class % 2 == 0 => {
                     let served = queue.pop();
                     prop_assert_eq!(served.is_some(), !inside.is_empty());
@@ -244,7 +250,7 @@ impl Simulation {
                 } else if self.free > 0 {
                     self.serve(class, self.now);
                 } else {
-                    self.queue.push(class, (class, self.now), self.now).unwrap();
+                    self.queue.push(Rank::First(class), (class, self.now), self.now).unwrap();
                 }
             }
             Event::Ends(class) => {

@@ -57,7 +57,7 @@ pub async fn admit(auth: &Auth, request: CodeRequest) -> Result<(), AuthError> {
         auth.sent_codes.admit(address, now)?;
     }
     let client = auth.store.get().await?;
-    sent_codes::refuse(sent_codes::wait_ms(&client, &auth.sent_codes.limits(purpose, by, alarm_since, now), now).await?)
+    sent_codes::refuse(sent_codes::wait_ms(&*client, &auth.sent_codes.limits(purpose, by, alarm_since, now), now).await?)
 }
 
 /// Sends a new code.
@@ -96,7 +96,7 @@ async fn reserve(auth: &Auth, request: CodeRequest, (telp, code): (&Telp, &Otp),
         auth.sent_codes.admit(address, at)?;
     }
     // Requests that will be refused are checked without the lock, so that they delay no other request.
-    refuse_full(auth, &auth.store.get().await?, request, telp, at).await?;
+    refuse_full(auth, &*auth.store.get().await?, request, telp, at).await?;
     let _place = auth.sent_codes.place_in_lock().await?;
     let mut client = auth.store.get().await?;
     let tx = client.transaction().await?;

@@ -49,8 +49,8 @@ impl Staff {
     ) -> Result<CheckedPerson, StaffError> {
         const READ: &str = "SELECT pin_hash, pin_awal_sampai FROM petugas WHERE id_kunci = $1";
         let mut client = self.store.get().await?;
-        let browser = browser::of_headers(&client, headers, self.store.now()).await?;
-        let listed = browser::find_listed(&client, &browser, person, self.store.now()).await?;
+        let browser = browser::of_headers(&*client, headers, self.store.now()).await?;
+        let listed = browser::find_listed(&*client, &browser, person, self.store.now()).await?;
         // Checked before an attempt is counted, so that choosing a new PIN again costs nothing.
         if new_pin.is_some_and(Pin::is_too_easy) {
             return Err(StaffError::PinTooEasy);

@@ -110,7 +110,7 @@ impl Staff {
     /// # Errors
     /// `SessionOver` when the PIN was changed in the meantime.
     pub async fn begin(&self, known: &CheckedPerson) -> Result<Begun, StaffError> {
-        begin(&self.store.get().await?, known, self.store.now()).await
+        begin(&*self.store.get().await?, known, self.store.now()).await
     }
 
     /// Ends a session.

@@ -79,7 +79,7 @@ impl KeyFile {
             read?;
         }
         if self.is_unannounced && !state.config.cluster.enabled {
-            keys::set_loaded(&**state.store.get().await?, &state.keyring.get()).await?;
+            keys::set_loaded(&***state.store.get().await?, &state.keyring.get()).await?;
             self.is_unannounced = false;
         }
         Ok(())

@@ -41,6 +41,7 @@ use nyala_store::db::writes::Writes;
 use nyala_store::db::{Store, clock, keys, late_clock, lock, migrate};
 use nyala_store::secrets::Keyring;
 use nyala_web::health::reasons::Reasons;
+use nyala_web::http::admission::KnownCustomers;
 use nyala_web::http::body::Room;
 use nyala_web::http::cross_site;
 use nyala_web::http::in_flight::InFlight;
@@ -93,6 +94,8 @@ pub struct AppState {
     pub mqtt: Arc<Mqtt>,
     pub in_flight: InFlight,
     pub bodies: Room,
+    /// Customers whose payments are preferred under overload.
+    pub known_customers: Arc<KnownCustomers>,
     /// Customers' codes of this minute.
     pub customer_codes: Pictures,
     /// Files of the app.
@@ -124,6 +127,7 @@ impl AppState {
             wait: ms(config.database.wait_ms),
             connect: ms(config.database.connect_ms),
             statement: Some(StatementLimits { whole: ms(config.database.statement_ms), lock: ms(config.database.lock_ms) }),
+            admission: Some(config.database.admission_ms).filter(|target_ms| *target_ms > 0).map(ms),
         };
         // Worker threads widen their share; what else runs has one connection to take turns on.
         let connections_per_thread = config.connections_per_thread()?;
@@ -160,7 +164,7 @@ impl AppState {
         let push = Arc::new(Push::new(keyring.clone(), &config.push, store.clone()));
         let metrics = ServerMetrics::new(&store.db, &auth, &bodies, cluster, push.metrics.clone(), config.backup.is_on());
         let qris = Arc::new(Qris::new(&config, store.clone(), metrics.qris.clone())?);
-        qris.check_owners(&store.get().await?).await?;
+        qris.check_owners(&*store.get().await?).await?;
         let host = config.device_host().filter(|_| config.mqtt.tls);
         let tls = host.map(|host| DeviceTls::new(keyring.clone(), host)).transpose()?;
         let devices = metrics.machines.devices.clone();
@@ -213,6 +217,7 @@ impl AppState {
             mqtt,
             in_flight: InFlight::default(),
             bodies,
+            known_customers: Arc::default(),
             customer_codes: Pictures::default(),
             built: files::Built::default(),
             reasons: Reasons::default(),
@@ -237,6 +242,7 @@ impl AppState {
             .app_data(Data::new(cross_site::origins(&self.config.http)))
             .app_data(Data::from(self.config.clone()))
             .app_data(Data::new(self.keyring.clone()))
+            .app_data(Data::from(self.known_customers.clone()))
             .app_data(Data::from(self.auth.clone()))
             .app_data(Data::from(self.staff.clone()))
             .app_data(Data::new(self.whatsapp.clone()))

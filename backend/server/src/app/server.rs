@@ -34,7 +34,7 @@ use nyala_web::calls::decide;
 use nyala_web::http::body::{self, BodyError, BodyLength, Room};
 use nyala_web::http::connection::{self, Connection, Connections, HEAD_WITHIN};
 use nyala_web::http::error::AppError;
-use nyala_web::http::{client_ip, cors, cross_site, envelope, headers, in_flight, request_id};
+use nyala_web::http::{admission, client_ip, cors, cross_site, envelope, headers, in_flight, request_id};
 use nyala_web::live::Live;
 use nyala_web::live::balances::Balances;
 use nyala_web::live::cut_off;
@@ -139,6 +139,7 @@ pub fn start(
         shared.machines.add_worker(actix::Arbiter::current());
         let (state, polling, balances) = (shared.clone(), polling.clone(), balances_shared.clone());
         let app = App::new()
+            .wrap(from_fn(admission::middleware))
             .wrap(from_fn(envelope::middleware))
             .wrap(from_fn(connection::refuse_unread_bodies))
             .wrap(from_fn(cross_site::middleware))

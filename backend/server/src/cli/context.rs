@@ -45,7 +45,7 @@ impl CommandContext {
             Failure::new(format!("{} is not there, and this command makes no keys: {CURE}", file.display()))
         })?;
         let client = self.client().await?;
-        let secrets = keys::belonging(&**client, secrets, dir).await?;
+        let secrets = keys::belonging(&***client, secrets, dir).await?;
         Ok(secrets.used_by(&keys_of_servers(&client).await?))
     }
 
@@ -116,7 +116,12 @@ fn no_database(which: &str) -> Failure {
 
 async fn open(config: ServerSettings, from: &Source, purpose: Purpose, new_database: bool) -> Result<CommandContext, Failure> {
     let ms = Duration::from_millis;
-    let limits = PoolLimits { wait: ms(config.database.wait_ms), connect: ms(config.database.connect_ms), statement: None };
+    let limits = PoolLimits {
+        wait: ms(config.database.wait_ms),
+        connect: ms(config.database.connect_ms),
+        statement: None,
+        admission: None,
+    };
     let db = Db::new(from.url(), CONNECTIONS, limits)?;
     let (mut client, _) = lock::connect(db.config()).await.map_err(|e| unreachable(&config, &e))?;
     if purpose == Purpose::Command && !migrate::has_schema(&client).await? {

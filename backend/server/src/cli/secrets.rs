@@ -51,7 +51,7 @@ impl SecretsCommand {
 
 async fn list(k: &CommandContext) -> Result<(), Failure> {
     let secrets = k.secrets().await?;
-    let dates = keys::dates(&**k.client().await?).await?;
+    let dates = keys::dates(&***k.client().await?).await?;
     let mut lines = Vec::new();
     for what in What::ALL {
         for kid in secrets.kids(what).into_iter().filter(|kid| !secrets.has_ended(what, *kid, k.now)) {
@@ -65,7 +65,7 @@ async fn list(k: &CommandContext) -> Result<(), Failure> {
 
 async fn rotate(k: &CommandContext, what: What) -> Result<(), Failure> {
     let mut client = k.client().await?;
-    let oldest = membership::oldest_live_release(&**client).await?;
+    let oldest = membership::oldest_live_release(&***client).await?;
     if let Some(older) = oldest.filter(|oldest| !oldest.can_read(keys::READ_SINCE)) {
         return Err(Failure::new(format!(
             "server {} runs {}, which cannot read a file with rotated keys; upgrade it first. Nothing was changed",

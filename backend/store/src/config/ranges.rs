@@ -19,6 +19,7 @@ impl ServerSettings {
             ("http.drain_s", 0, 20, http.drain_s),
             ("database.connections", 0, 10_000, db.connections as u64),
             ("database.wait_ms", 1, MINUTE_MS, db.wait_ms),
+            ("database.admission_ms", 0, 10_000, db.admission_ms),
             ("database.connect_ms", 1, MINUTE_MS, db.connect_ms),
             ("database.statement_ms", 1, 10 * MINUTE_MS, db.statement_ms),
             ("database.lock_ms", 1, 10 * MINUTE_MS, db.lock_ms),

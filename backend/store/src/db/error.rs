@@ -3,12 +3,16 @@
 use tokio_postgres::error::SqlState;
 
 use super::writes;
+use crate::admission::Overloaded;
 
 #[derive(Debug, thiserror::Error)]
 pub enum DbError {
     /// It cannot take it now; later it may. Logged where it was found.
     #[error("the database cannot take it now")]
     Busy,
+    /// Too many requests wait for it. Nothing was done.
+    #[error("too many requests wait for the database")]
+    Overloaded(Overloaded),
     /// A text has a character that the database's encoding does not have.
     #[error("the database cannot store a character of that text")]
     Unstorable,
@@ -52,6 +56,12 @@ impl From<tokio_postgres::Error> for DbError {
 fn is_type_error(e: &tokio_postgres::Error) -> bool {
     let text = e.to_string();
     text.starts_with("error serializing") || text.starts_with("error deserializing") || text.starts_with("query returned")
+}
+
+impl From<Overloaded> for DbError {
+    fn from(overloaded: Overloaded) -> Self {
+        Self::Overloaded(overloaded)
+    }
 }
 
 impl From<deadpool_postgres::PoolError> for DbError {

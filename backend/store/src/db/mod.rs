@@ -14,6 +14,7 @@ pub mod pool;
 pub mod profile;
 pub mod prune;
 pub mod session;
+mod slots;
 pub mod source;
 mod url;
 pub mod writes;

@@ -3,6 +3,7 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::ops::{Deref, DerefMut};
 use std::str::FromStr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,9 +18,30 @@ use tokio_postgres::config::TargetSessionAttrs;
 
 use super::error::DbError;
 use super::hosts::{self, Hosts};
+use super::slots::{Slot, Slots};
 use super::url;
+use crate::admission::{self, Gate, Holding};
 
-pub type DbClient = deadpool_postgres::Client;
+/// A connection of a thread's pool, which goes back there when this is dropped.
+pub struct DbClient {
+    client: deadpool_postgres::Client,
+    /// Those of an admitted request. Dropped after the connection.
+    _slot: Option<(Slot, Holding)>,
+}
+
+impl Deref for DbClient {
+    type Target = deadpool_postgres::Client;
+
+    fn deref(&self) -> &Self::Target {
+        &self.client
+    }
+}
+
+impl DerefMut for DbClient {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.client
+    }
+}
 
 /// A handle that every thread may hold; the pool behind it is the thread's own.
 #[derive(Clone)]
@@ -40,9 +62,18 @@ struct Together {
     /// Ends every connection that was begun before.
     ended: watch::Sender<()>,
     /// Every thread's pool, for `usage` alone.
-    pools: Mutex<Vec<Pool>>,
+    pools: Mutex<Vec<ThreadPool>>,
+    /// Told how long requests wait.
+    gate: Gate,
     /// Seconds until a connection was had.
     waited: Histogram,
+}
+
+/// The connections of one thread. Cheap to clone.
+#[derive(Clone)]
+struct ThreadPool {
+    pool: Pool,
+    slots: Arc<Slots>,
 }
 
 /// Timeouts of the database.
@@ -54,6 +85,8 @@ pub struct PoolLimits {
     pub connect: Duration,
     /// For one statement, and for a lock in it; `None` for commands, which may read everything there is.
     pub statement: Option<StatementLimits>,
+    /// Wait for a connection that is aimed at under overload (`nyala_core::admission`); `None`: no request is refused for the wait of others.
+    pub admission: Option<Duration>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -83,7 +116,7 @@ pub struct Usage {
 }
 
 thread_local! {
-    static POOLS: RefCell<HashMap<u64, Pool>> = RefCell::new(HashMap::new());
+    static POOLS: RefCell<HashMap<u64, ThreadPool>> = RefCell::new(HashMap::new());
 }
 
 impl Db {
@@ -95,6 +128,7 @@ impl Db {
             hosts: Hosts::with_limits(&config, limits.statement),
             ended: watch::Sender::new(()),
             pools: Mutex::default(),
+            gate: Gate::new(limits.admission),
             waited: Histogram::new(exponential_buckets(0.0001, 4.0, 9)),
         };
         Ok(Self::with(config, per_thread, limits, Arc::new(together)))
@@ -120,22 +154,38 @@ impl Db {
 
     /// Allows this thread `connections`. A pool that cannot be made reports it to its callers.
     pub fn widen(&self, connections: usize) {
-        if let Ok(pool) = self.pool() {
+        if let Ok(ThreadPool { pool, slots }) = self.pool() {
             pool.resize(connections.max(1));
+            slots.resize(connections);
         }
     }
 
-    /// A connection of this thread's pool; `Busy` when none comes free in time.
+    /// A connection of this thread's pool. An admitted request ([`admission::as_request`]) takes a slot with it, unless it holds one.
+    ///
+    /// # Errors
+    /// `Busy` when none comes free in time, `Overloaded` when there is no slot for a request that has not begun.
     pub async fn get(&self) -> Result<DbClient, DbError> {
-        let pool = self.pool()?;
+        let ThreadPool { pool, slots } = self.pool()?;
         let asked = Instant::now();
+        let slot = match admission::current_request().filter(|_| self.gate().is_on()) {
+            Some(request) => match request.rank() {
+                Some(rank) => Some((slots.take(rank, self.0.limits.wait).await?, request.hold())),
+                None => None,
+            },
+            None => None,
+        };
         let got = pool.get().await;
         self.0.together.waited.observe(asked.elapsed().as_secs_f64());
-        Ok(got?)
+        Ok(DbClient { client: got?, _slot: slot })
+    }
+
+    /// Admits requests, or refuses them under overload.
+    pub fn gate(&self) -> &Gate {
+        &self.0.together.gate
     }
 
     /// This thread's pool.
-    fn pool(&self) -> Result<Pool, DbError> {
+    fn pool(&self) -> Result<ThreadPool, DbError> {
         POOLS.with_borrow_mut(|pools| match pools.get(&self.0.id) {
             Some(pool) => Ok(pool.clone()),
             None => self.build().inspect(|pool| {
@@ -148,11 +198,14 @@ impl Db {
     /// The connections there are, on every thread.
     pub fn usage(&self) -> Usage {
         let pools = self.0.together.pools.lock().unwrap_or_else(PoisonError::into_inner);
-        pools.iter().map(Pool::status).fold(Usage::default(), |sum, pool| Usage {
-            open: sum.open + pool.size,
-            idle: sum.idle + pool.available,
-            waiting: sum.waiting + pool.waiting,
-        })
+        pools.iter().map(|ThreadPool { pool, slots }| (pool.status(), slots.waiting())).fold(
+            Usage::default(),
+            |sum, (pool, waiting)| Usage {
+                open: sum.open + pool.size,
+                idle: sum.idle + pool.available,
+                waiting: sum.waiting + pool.waiting + waiting,
+            },
+        )
     }
 
     /// Seconds that `get` took, for the metrics.
@@ -164,17 +217,18 @@ impl Db {
         &self.0.config
     }
 
-    fn build(&self) -> Result<Pool, DbError> {
+    fn build(&self) -> Result<ThreadPool, DbError> {
         let recycling = ManagerConfig { recycling_method: RecyclingMethod::Fast };
         let (limits, together) = (self.0.limits, self.0.together.clone());
         let create = limits.connect.max(together.hosts.limit() + SPARE);
         let manager = Manager::from_connect(self.0.config.clone(), Opener(together), recycling);
-        Pool::builder(manager)
+        let pool = Pool::builder(manager)
             .max_size(self.0.per_thread)
             .runtime(Runtime::Tokio1)
             .timeouts(Timeouts { wait: Some(limits.wait), create: Some(create), recycle: Some(limits.connect) })
             .build()
-            .map_err(DbError::broken)
+            .map_err(DbError::broken)?;
+        Ok(ThreadPool { pool, slots: Slots::new(self.gate().clone(), self.0.per_thread) })
     }
 }
 

@@ -283,7 +283,7 @@ async fn the_oldest_live_release_is_that_of_the_server_that_knows_the_fewest_mig
     let client = app.state.store.get().await.unwrap();
     let newest = migrate::newest_known();
     let oldest =
-        async || membership::oldest_live_release(&**client).await.unwrap().map(|it| (it.name.clone(), it.can_read(newest)));
+        async || membership::oldest_live_release(&***client).await.unwrap().map(|it| (it.name.clone(), it.can_read(newest)));
     assert_eq!(oldest().await, None, "a single server has no row");
     membership::join(&client, "n1", "2", &app.state.keyring.get().good_kids()).await.unwrap();
     client.execute("UPDATE node SET alive_until = 'infinity'", &[]).await.unwrap();

@@ -27,7 +27,7 @@ fn claim(issued: &Value) -> Claim {
 
 async fn checked(app: &TestApp, issued: &[&Value]) -> Vec<Option<DeviceKey>> {
     let claims: Vec<Claim> = issued.iter().map(|issued| claim(issued)).collect();
-    logins::check(&app.state.store.get().await.unwrap(), &claims).await.unwrap()
+    logins::check(&*app.state.store.get().await.unwrap(), &claims).await.unwrap()
 }
 
 /// Whether a device with this key may log in.
@@ -117,11 +117,11 @@ async fn the_old_key_counts_until_the_new_one_was_used() {
     let new = app.ops(&key, &call, &json!({})).await.ok();
     let found = checked(&app, &[&old, &new]).await;
     assert!(found[0] == Some(DeviceKey { first_use: false, ..in_use }) && found[1].is_some_and(|key| key.first_use), "{found:?}");
-    let mut revocations = Revocations::begin(&app.state.store.get().await.unwrap()).await.unwrap();
+    let mut revocations = Revocations::begin(&*app.state.store.get().await.unwrap()).await.unwrap();
     // The old key is used again at the same moment, and is revoked nevertheless.
     first_used(&app, &[in_use.id, found[1].unwrap().id]).await;
     assert!(!counts(&app, &old).await && counts(&app, &new).await);
-    let issued = revocations.next(&app.state.store.get().await.unwrap()).await.unwrap();
+    let issued = revocations.next(&*app.state.store.get().await.unwrap()).await.unwrap();
     assert_eq!(issued, [in_use.id]);
     let (action, actor, object) = app.audited().await.pop().unwrap();
     assert_eq!((action.as_str(), actor.as_str(), object), ("kunci_mesin.cabut", "sistem", format!("mesin:{id}")));
@@ -147,20 +147,20 @@ async fn a_revocation_committed_after_later_ones_is_still_reported() {
             .unwrap();
         tx.commit().await.unwrap();
     }
-    let mut revocations = Revocations::begin(&reader).await.unwrap();
-    assert!(revocations.next(&reader).await.unwrap().is_empty());
+    let mut revocations = Revocations::begin(&*reader).await.unwrap();
+    assert!(revocations.next(&*reader).await.unwrap().is_empty());
     let waits = slow.transaction().await.unwrap();
     keys::revoke(&waits, MachineId::new(machines[0]), by).await.unwrap();
     let tx = quick.transaction().await.unwrap();
     keys::revoke(&tx, MachineId::new(machines[1]), by).await.unwrap();
     tx.commit().await.unwrap();
-    assert_eq!(revocations.next(&reader).await.unwrap(), [DeviceKeyId::new(2)]);
+    assert_eq!(revocations.next(&*reader).await.unwrap(), [DeviceKeyId::new(2)]);
     waits.commit().await.unwrap();
-    let mut issued = revocations.next(&reader).await.unwrap();
+    let mut issued = revocations.next(&*reader).await.unwrap();
     issued.sort_unstable();
     assert_eq!(issued, [1, 2].map(DeviceKeyId::new), "the one that was told may come again");
     // Revocations are repeated while an older transaction is open anywhere in the PostgreSQL cluster, even another test's.
-    let silent = async { while !revocations.next(&reader).await.unwrap().is_empty() {} };
+    let silent = async { while !revocations.next(&*reader).await.unwrap().is_empty() {} };
     timeout(PATIENCE, silent).await.expect("they are told no more");
 }
 

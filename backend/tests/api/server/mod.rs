@@ -11,6 +11,7 @@ pub mod listener;
 pub mod observability;
 pub mod odd_headers;
 pub mod openapi;
+pub mod overload;
 pub mod probes;
 pub mod prune;
 pub mod rules;

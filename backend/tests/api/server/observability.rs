@@ -34,6 +34,8 @@ async fn every_metric_that_is_asked_for_is_there() {
         .with(|config| {
             config.cluster.enabled = true;
             config.cluster.name = "n1".to_owned();
+            // Without a target there are no requests at the gate.
+            config.database.admission_ms = 50;
             // Without a backup its metrics are left out.
             config.backup.dir = "backup".into();
         })

@@ -246,7 +246,7 @@ pub async fn cycles(client: &DbClient, of: &Of) -> Result<Siklus, DbError> {
 
 /// Coins that the machine's board has counted; `None`: it counts none.
 pub async fn coins(client: &DbClient, of: &Of) -> Result<Option<KoinMesin>, LedgerError> {
-    let counted = coins::of_machine_since(client, of.idmesin, of.day_began).await?;
+    let counted = coins::of_machine_since(&**client, of.idmesin, of.day_began).await?;
     Ok(counted.map(|(jumlah, hari_ini)| KoinMesin { jumlah, hari_ini }))
 }
 

@@ -142,7 +142,7 @@ async fn decide(store: &Store, machines: &Machines, mqtt: &Mqtt, boards: &Boards
     for (of, (is_open, queue)) in queues {
         // What fails in one queue holds up no other.
         let done = async {
-            let free = free(&client, mqtt, of, now).await?;
+            let free = free(&*client, mqtt, of, now).await?;
             for step in calls::decide(&queue, &free, is_open, now) {
                 apply(&client, &queue, step, now).await?;
                 boards.changed(of.0);

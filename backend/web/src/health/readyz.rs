@@ -58,7 +58,7 @@ async fn missing_keys(store: &Store, machines: &Machines, keyring: &Keyring) -> 
     } else {
         membership::keys(&client).await.map_err(DbError::broken)?
     };
-    Ok(keys::differences(&**client, &servers).await?)
+    Ok(keys::differences(&***client, &servers).await?)
 }
 
 /// `None` when the server is ready.

@@ -15,6 +15,7 @@ use nyala_identity::staff::error::StaffError;
 use nyala_ledger::error::LedgerError;
 use nyala_machines::device::mqtt::keys::KeyError;
 use nyala_machines::error::MachineError;
+use nyala_store::admission::Overloaded;
 use nyala_store::db::error::DbError;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -125,6 +126,9 @@ pub enum AppError {
     /// 503: the database, a queue or the room for unfinished bodies has no capacity now.
     #[error("layanan sedang sibuk, coba lagi")]
     Unavailable,
+    /// 503: more requests than can be served. Nothing was done.
+    #[error("sedang ramai, mencoba lagi")]
+    Overloaded(Overloaded),
     /// 500; the source is logged, never sent to the caller.
     #[error("terjadi kesalahan sistem, coba lagi")]
     Internal(#[source] Box<dyn std::error::Error + Send + Sync>),
@@ -191,7 +195,7 @@ impl AppError {
             | Self::OverMaxBalance(_) => StatusCode::UNPROCESSABLE_ENTITY,
             Self::MachineSilent | Self::StopSilent | Self::DeviceSilent => StatusCode::GATEWAY_TIMEOUT,
             Self::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
-            Self::CodeNotSent | Self::QrisSilent | Self::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+            Self::CodeNotSent | Self::QrisSilent | Self::Unavailable | Self::Overloaded(_) => StatusCode::SERVICE_UNAVAILABLE,
             Self::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }
@@ -212,6 +216,11 @@ impl ResponseError for AppError {
         match self {
             Self::TooMany { retry_s } => _ = answer.insert_header((header::RETRY_AFTER, retry_s.to_string())),
             Self::Unavailable => _ = answer.insert_header((header::RETRY_AFTER, BUSY_RETRY_S)),
+            Self::Overloaded(overloaded) => {
+                answer.insert_header((header::RETRY_AFTER, overloaded.retry_s));
+                // One line for each would be an overload of the log (`request_id`).
+                answer.extensions_mut().insert(*overloaded);
+            }
             _ => {}
         }
         if let Self::PriceChanged(Some(price)) = self {
@@ -246,10 +255,17 @@ impl From<TooSoon> for AppError {
     }
 }
 
+impl From<Overloaded> for AppError {
+    fn from(overloaded: Overloaded) -> Self {
+        Self::Overloaded(overloaded)
+    }
+}
+
 impl From<DbError> for AppError {
     fn from(e: DbError) -> Self {
         match e {
             DbError::Busy => Self::Unavailable,
+            DbError::Overloaded(overloaded) => overloaded.into(),
             DbError::Unstorable => Self::BadInput("teks memuat karakter yang tidak dapat disimpan basis data ini".into()),
             DbError::Broken(source) => Self::Internal(source),
         }

@@ -1,5 +1,6 @@
 //! What every route shares: the envelope, errors, the request id, the caller's address.
 
+pub mod admission;
 pub mod answer;
 pub mod body;
 pub mod client_ip;

@@ -11,6 +11,7 @@ use actix_web::http::{Method, StatusCode};
 use actix_web::middleware::Next;
 use actix_web::{Error, HttpMessage, HttpResponse, ResponseError, web};
 use futures_util::FutureExt;
+use nyala_store::admission::Overloaded;
 use tracing::Instrument;
 
 use super::error::AppError;
@@ -53,7 +54,8 @@ pub async fn middleware<B: MessageBody + 'static>(mut req: ServiceRequest, next:
             metrics.answered(&route, &method, status, started.elapsed());
         }
         let elapsed_ms = started.elapsed().as_millis();
-        if status >= 500 {
+        let is_overload = answered.as_ref().is_ok_and(|res| res.response().extensions().contains::<Overloaded>());
+        if status >= 500 && !is_overload {
             tracing::warn!(status, elapsed_ms, "answered");
         } else {
             tracing::debug!(status, elapsed_ms, "answered");

@@ -154,8 +154,8 @@ impl Sockets {
         let view = async {
             let (client, now) = (live.staff.store.get().await?, live.clock.now());
             match of {
-                TicketOf::Session(of) => Ok(View::of(session::by_id(&client, of.till, now).await?.role)),
-                TicketOf::Board(of) => match browser::paired(&client, &[of.paired.id], now).await?.contains(&of.paired) {
+                TicketOf::Session(of) => Ok(View::of(session::by_id(&*client, of.till, now).await?.role)),
+                TicketOf::Board(of) => match browser::paired(&*client, &[of.paired.id], now).await?.contains(&of.paired) {
                     true => Ok(View::Tablet),
                     false => Err(StaffError::NotPaired),
                 },
@@ -211,7 +211,7 @@ async fn sees_board(live: Arc<Live>, of: TicketOf, idoutlet: OutletId) -> Result
         TicketOf::Board(of) => return Ok(of.idoutlet == idoutlet),
     };
     let client = live.staff.store.get().await?;
-    let operator = session::by_id(&client, of.till, live.clock.now()).await?;
+    let operator = session::by_id(&*client, of.till, live.clock.now()).await?;
     Ok(is_in_sight(&client, operator.scope, idoutlet).await?)
 }
 

@@ -91,8 +91,8 @@ impl StaffSockets {
             return Ok(());
         }
         let (client, now) = (staff.store.get().await?, staff.store.now());
-        let good = session::good(&client, &sessions, now).await?;
-        let paired = browser::paired(&client, &browsers, now).await?;
+        let good = session::good(&*client, &sessions, now).await?;
+        let paired = browser::paired(&*client, &browsers, now).await?;
         self.close_where(|of| match of {
             TicketOf::Session(of) => sessions.contains(&of.till.session) && !good.contains(&of.till.session),
             TicketOf::Board(of) => browsers.contains(&of.paired.id) && !paired.contains(&of.paired),

@@ -4,6 +4,7 @@
 use nyala_cluster::metrics::ClusterMetrics;
 use nyala_identity::auth::Auth;
 use nyala_machines::metrics::MachineMetrics;
+use nyala_store::admission::Gate;
 use nyala_store::backup::metrics::BackupMetrics;
 use nyala_store::db::clock::Ahead;
 use nyala_store::db::pool::Db;
@@ -100,7 +101,15 @@ impl ServerMetrics {
             self.clock_distance.clone(),
         );
         all.register_with_unit("database_wait", "Wait for a database connection", Unit::Seconds, db.waited().clone());
+        all.register("admission_requests", "Requests at the gate, by class and outcome", db.gate().requests().clone());
+        all.register_with_unit(
+            "admission_wait",
+            "Wait of an admitted request for its first database connection",
+            Unit::Seconds,
+            db.gate().wait().clone(),
+        );
         all.register_collector(Box::new(PoolConnections(db.clone())));
+        all.register_collector(Box::new(RefusedShares(db.gate().clone())));
         all.register_collector(Box::new(LogLines));
     }
 
@@ -131,6 +140,21 @@ impl Collector for PoolConnections {
         ] {
             let value = ConstGauge::new(i64::try_from(value).unwrap_or(i64::MAX));
             value.encode(encoder.encode_descriptor(name, help, None, MetricType::Gauge)?)?;
+        }
+        Ok(())
+    }
+}
+
+/// The state of the gate, read at each scrape.
+#[derive(Debug)]
+struct RefusedShares(Gate);
+
+impl Collector for RefusedShares {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), std::fmt::Error> {
+        let help = "Share of the requests of a class that is refused because of overload";
+        let mut encoder = encoder.encode_descriptor("admission_refused_ratio", help, None, MetricType::Gauge)?;
+        for (class, share) in self.0.refused_shares() {
+            ConstGauge::new(share).encode(encoder.encode_family(&[("class", class.as_str())])?)?;
         }
         Ok(())
     }

@@ -44,7 +44,7 @@ impl Moves {
 
     async fn pass(&self) -> Result<(), DbError> {
         let client = self.store.get().await?;
-        let (to_notify, to_do) = number_move::due(&client, AT_ONCE, self.store.now()).await?;
+        let (to_notify, to_do) = number_move::due(&*client, AT_ONCE, self.store.now()).await?;
         // Balances move by rows that a server of the previous release cannot read.
         let to_do = match newer_kinds::check(&client).await {
             Ok(()) => to_do,
@@ -68,13 +68,13 @@ impl Moves {
 /// WhatsApp does not reach is notified by push and in the app only.
 pub async fn notify(store: &Store, whatsapp: &WhatsApp, settings: &ServerSettings, id: MoveId) -> Result<(), DbError> {
     let (client, now) = (store.get().await?, store.now());
-    let Some(Notice { telp, to, when, secret, .. }) = number_move::notice(&client, id, now).await? else { return Ok(()) };
+    let Some(Notice { telp, to, when, secret, .. }) = number_move::notice(&*client, id, now).await? else { return Ok(()) };
     drop(client);
     let link = format!("{}/pindah/{secret}", settings.http.public_url);
     let content = Content::Move(MoveNotice { to, when, link, secret: Secret::new(secret) });
     match whatsapp.send(&OutgoingMessage { telp, content, at: now }).await {
         Ok(()) | Err(SendError::Undeliverable) => {
-            number_move::notified(&store.get().await?, id, settings.moves.wait_s * 1000, store.now()).await
+            number_move::notified(&*store.get().await?, id, settings.moves.wait_s * 1000, store.now()).await
         }
         Err(e) => {
             tracing::warn!(error = %e, idpindah = id.get(), "the old number was not notified of its move, retrying");

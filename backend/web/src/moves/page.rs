@@ -24,7 +24,7 @@ pub fn routes(cfg: &mut ServiceConfig) {
 )]
 pub async fn show(store: web::Data<Store>, secret: web::Path<String>) -> Result<HttpResponse, AppError> {
     let client = store.get().await?;
-    Ok(page(number_move::linked(&client, &secret).await?))
+    Ok(page(number_move::linked(&*client, &secret).await?))
 }
 
 /// The owner of the old number says no.
@@ -39,7 +39,7 @@ pub async fn show(store: web::Data<Store>, secret: web::Path<String>) -> Result<
 pub async fn refuse(store: web::Data<Store>, secret: web::Path<String>) -> Result<HttpResponse, AppError> {
     let mut client = store.get().await?;
     number_move::refuse(&mut client, Objection::Link(&secret), store.now()).await?;
-    Ok(page(number_move::linked(&client, &secret).await?))
+    Ok(page(number_move::linked(&*client, &secret).await?))
 }
 
 /// Numbers and times only, so nothing needs escaping.

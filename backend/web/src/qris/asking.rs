@@ -60,7 +60,7 @@ pub async fn ask_loop(qris: Arc<Qris>, balances: Balances) {
 impl Qris {
     async fn claim(&self, free_slots: usize) -> Result<Vec<DueBill>, DbError> {
         let client = self.store.get().await?;
-        bill::claim(&client, self.store.now(), i64::try_from(free_slots).unwrap_or(i64::MAX)).await
+        bill::claim(&*client, self.store.now(), i64::try_from(free_slots).unwrap_or(i64::MAX)).await
     }
 
     /// Asks about a bill that was claimed, and stores when to ask next, counted from the question. A provider that is no longer in use is silent.
@@ -77,7 +77,7 @@ impl Qris {
             self.apply(balances, &bill.id, report).await?;
         }
         let client = self.store.get().await?;
-        Ok(bill::asked(&client, &bill.id, ask::next(bill.expires_at, asked_at, report.is_some())).await?)
+        Ok(bill::asked(&*client, &bill.id, ask::next(bill.expires_at, asked_at, report.is_some())).await?)
     }
 
     /// Asks about a bill, and says in what it differs from the provider's order.
@@ -98,7 +98,7 @@ impl Qris {
     pub async fn look(&self, balances: &Balances, id: &BillId) -> Result<(), AppError> {
         let claimed = {
             let client = self.store.get().await?;
-            bill::claim_watched(&client, id, self.store.now()).await?
+            bill::claim_watched(&*client, id, self.store.now()).await?
         };
         match claimed {
             Some(bill) => self.ask(balances, &bill).await,

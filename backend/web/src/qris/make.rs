@@ -120,7 +120,7 @@ impl Qris {
         self.reach("after_bill");
         let bill = {
             let client = self.store.get().await?;
-            bill::find(&client, id).await?.ok_or(UNKNOWN)?
+            bill::find(&*client, id).await?.ok_or(UNKNOWN)?
         };
         if bill.status != BillStatus::Created || bill.expires_at <= self.store.now() {
             return Ok(());
@@ -129,7 +129,7 @@ impl Qris {
         let charge = self.answer(("create", &bill), provider.create(&bill)).await.map_err(|_| AppError::QrisSilent)?;
         self.reach("after_charge");
         let client = self.store.get().await?;
-        bill::charged(&client, id, &charge).await?;
+        bill::charged(&*client, id, &charge).await?;
         self.reach("after_charged");
         self.metrics.bill("made");
         Ok(())

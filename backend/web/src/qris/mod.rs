@@ -202,7 +202,7 @@ impl Qris {
     pub async fn cancel_all(&self, balances: &Balances, customer: CustomerId) -> Result<(), AppError> {
         let open = {
             let client = self.store.get().await?;
-            bill::open_of(&client, customer).await?
+            bill::open_of(&*client, customer).await?
         };
         for id in &open {
             match self.cancel(balances, id, None).await {
@@ -220,7 +220,7 @@ impl Qris {
     pub async fn cancel(&self, balances: &Balances, id: &BillId, canceller: Option<&str>) -> Result<(), AppError> {
         let bill = {
             let client = self.store.get().await?;
-            bill::find(&client, id).await?.ok_or(UNKNOWN)?
+            bill::find(&*client, id).await?.ok_or(UNKNOWN)?
         };
         if bill.status.is_final() {
             return Err(PAID_ALREADY);

@@ -100,7 +100,7 @@ impl Qris {
         };
         let bill = {
             let client = self.store.get().await?;
-            bill::find(&client, &id).await?
+            bill::find(&*client, &id).await?
         };
         let Some(bill) = bill else {
             self.keep_foreign(kind, &id, signer, &notification).await?;
@@ -117,7 +117,7 @@ impl Qris {
                 None => {
                     {
                         let client = self.store.get().await?;
-                        bill::make_due(&client, &id, self.store.now()).await?;
+                        bill::make_due(&*client, &id, self.store.now()).await?;
                     }
                     self.ask(balances, &bill).await?;
                 }

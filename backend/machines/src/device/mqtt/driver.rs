@@ -170,11 +170,11 @@ async fn watch_keys(shared: Arc<Shared>) {
 async fn close_revoked(shared: &Shared, revocations: &mut Option<Revocations>) -> Result<(), DbError> {
     let client = shared.store.get().await?;
     let Some(since) = revocations else {
-        *revocations = Some(Revocations::begin(&client).await?);
+        *revocations = Some(Revocations::begin(&*client).await?);
         shared.open();
         return Ok(());
     };
-    let keys: Arc<[DeviceKeyId]> = since.next(&client).await?.into();
+    let keys: Arc<[DeviceKeyId]> = since.next(&*client).await?.into();
     drop(client);
     if keys.is_empty() {
         return Ok(());

@@ -69,7 +69,7 @@ pub async fn hapus(
     let client = store.get().await?;
     newer_kinds::check(&client).await?;
     // Asked again when it is deleted. No bill is cancelled for a deletion that a machine prevents.
-    if has_open_purchase(&client, session.id, None).await? {
+    if has_open_purchase(&*client, session.id, None).await? {
         return Err(DeletionError::Refused(Refusal::OpenPurchase).into());
     }
     drop(client);

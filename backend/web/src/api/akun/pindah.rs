@@ -143,7 +143,7 @@ pub async fn pindah(
     }
     let of = NumberMove {
         old: MovedCustomer { id: customer.id, telp: own },
-        new: MovedCustomer { id: crate::ops::people::payee::by_telp(&store.get().await?, &telp).await?.id, telp },
+        new: MovedCustomer { id: crate::ops::people::payee::by_telp(&*store.get().await?, &telp).await?.id, telp },
         principal: format!("pelanggan:{}", customer.id),
     };
     match number_move::happen_now(&auth, of, codes, settings.dev.fault_point.clone()).await? {

@@ -51,7 +51,7 @@ pub async fn panggil(
 )]
 pub async fn panggilan(store: web::Data<Store>, customer: Customer) -> Result<HttpResponse, AppError> {
     let client = store.get().await?;
-    Ok(ok(own::get(&client, customer.id, store.now()).await?))
+    Ok(ok(own::get(&*client, customer.id, store.now()).await?))
 }
 
 /// Ends the customer's call, if there is one.

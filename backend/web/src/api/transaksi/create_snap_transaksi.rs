@@ -184,7 +184,7 @@ async fn not_started(store: &Store, order: &Order) -> Result<AppError, AppError>
     let stmt = client.prepare_cached(SINCE).await?;
     let row = client.query_opt(&stmt, &[&order.id_customer_global, &order.receipt_number.as_str()]).await?;
     let Some(row) = row else { return Ok(AppError::MachineRefused) };
-    let until = came_back::usable_until(&client, order.idcustomer, row.get(0)).await?;
+    let until = came_back::usable_until(&*client, order.idcustomer, row.get(0)).await?;
     Ok(until.map_or(AppError::MachineRefused, |(_, until)| AppError::MachineRefusedUsable(until)))
 }
 

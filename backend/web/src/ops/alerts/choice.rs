@@ -80,7 +80,7 @@ pub async fn set(seller: Seller, store: web::Data<Store>, body: Json<Alarm>) -> 
             senyap_sampai = EXCLUDED.senyap_sampai, ringkasan = EXCLUDED.ringkasan";
     let (chosen, quiet) = body.into_inner().checked()?;
     let mut client = store.get().await?;
-    let seen = scope::in_sight(&client, &seller.operator).await?;
+    let seen = scope::in_sight(&*client, &seller.operator).await?;
     if chosen.idoutlet.iter().flatten().any(|id| !seen.contains(id)) {
         return Err(AppError::NotFound("outlet tidak ditemukan"));
     }

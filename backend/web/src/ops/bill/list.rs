@@ -32,7 +32,7 @@ pub(super) async fn in_sight(store: &Store, id: &BillId, operator: &Operator) ->
     let (client, now) = (store.get().await?, store.now());
     if operator.role == Role::Kasir {
         let till = operator.at.ok_or(AppError::NotAllowed(NEEDS_TILL))?;
-        return of_till(&client, id, till.browser, now).await;
+        return of_till(&*client, id, till.browser, now).await;
     }
     const FIND: &str =
         select_bill!("t.id = $1 AND ($2::BIGINT IS NULL OR t.idowner = $2) AND ($3::BIGINT IS NULL OR t.idoutlet = $3)");
@@ -119,7 +119,7 @@ pub async fn list(
     let (till, outlet) = if operator.role == Role::Kasir {
         (Some(operator.at.ok_or(AppError::NotAllowed(NEEDS_TILL))?.browser), None)
     } else {
-        (None, Some(AtOutlet::named(asked.idoutlet).of(&client, &operator).await?.idoutlet))
+        (None, Some(AtOutlet::named(asked.idoutlet).of(&*client, &operator).await?.idoutlet))
     };
     let stmt = client.prepare_cached(LIST).await?;
     let (status, before) = (status.map(BillStatus::as_str), before.as_ref().map(BillId::as_str));

@@ -99,5 +99,5 @@ pub async fn make(
     let id = BillId::parse(&id).ok_or_else(|| AppError::internal("a bill was stored with an unknown id"))?;
     qris.charge(&id).await?;
     let client = staff.store.get().await?;
-    Ok(answer::ok(of_till(&client, &id, till.browser, now).await?))
+    Ok(answer::ok(of_till(&*client, &id, till.browser, now).await?))
 }

@@ -49,7 +49,7 @@ pub async fn board(
 ) -> Result<HttpResponse, AppError> {
     let idoutlet = {
         let client = store.get().await?;
-        at.of(&client, &operator).await?.idoutlet
+        at.of(&*client, &operator).await?.idoutlet
     };
     let (versi, board) = boards.read(idoutlet).await?;
     let board = board.for_role(operator.role);
@@ -94,8 +94,8 @@ pub async fn seen_by(
     let outlets = {
         let client = store.get().await?;
         match idoutlet {
-            Some(id) => vec![scope::outlet(&client, operator, id).await?.idoutlet],
-            None => scope::in_sight(&client, operator).await?,
+            Some(id) => vec![scope::outlet(&*client, operator, id).await?.idoutlet],
+            None => scope::in_sight(&*client, operator).await?,
         }
     };
     let mut entries = Vec::new();

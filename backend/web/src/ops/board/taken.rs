@@ -117,10 +117,10 @@ async fn recipient(
     message: AlertMessageId,
     now: Timestamp,
 ) -> Result<(Operator, OutletId, Wanted), AppError> {
-    let browser = browser::of_headers(client, req.headers(), now).await?;
+    let browser = browser::of_headers(&**client, req.headers(), now).await?;
     let sent = alerts::queue::sent_alert(client, message, browser.id, now).await?.ok_or(AppError::OperatorUnauthorized)?;
     let wanted = Wanted { kind: sent.kind, about: Named::Stored(sent.about), since: sent.since };
-    Ok((operator::by_id(client, sent.person).await?, sent.idoutlet, wanted))
+    Ok((operator::by_id(&**client, sent.person).await?, sent.idoutlet, wanted))
 }
 
 async fn store_taken(
@@ -158,7 +158,7 @@ impl Tangani {
     async fn outlet(&self, store: &Store, operator: &Operator, wanted: &Wanted) -> Result<Option<OutletId>, AppError> {
         if self.idoutlet.is_none() && wanted.about == Named::Shown(None, None) {
             let client = store.get().await?;
-            return Ok(Some(AtOutlet::default().of(&client, operator).await?.idoutlet));
+            return Ok(Some(AtOutlet::default().of(&*client, operator).await?.idoutlet));
         }
         Ok(self.idoutlet)
     }

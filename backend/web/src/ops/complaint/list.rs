@@ -90,8 +90,8 @@ pub async fn keluhan(
     let limit = page.limit()?;
     let (client, now) = (store.get().await?, store.now());
     let outlets = match which.idoutlet {
-        Some(id) => vec![scope::outlet(&client, &operator, id).await?.idoutlet],
-        None => scope::in_sight(&client, &operator).await?,
+        Some(id) => vec![scope::outlet(&*client, &operator, id).await?.idoutlet],
+        None => scope::in_sight(&*client, &operator).await?,
     };
     // $1 outlets, $2 now, $3 before this id, $4 limit, $5 status.
     let list = format!(

@@ -74,7 +74,7 @@ pub async fn audit(
         }
     }
     let client = store.get().await?;
-    let idoutlet = at.of(&client, &operator).await?.idoutlet;
+    let idoutlet = at.of(&*client, &operator).await?.idoutlet;
     let stmt = client.prepare_cached(LIST).await?;
     let rows = client.query(&stmt, &[&idoutlet, &aksi, &objek, &page.before(), &(limit + 1)]).await?;
     let read = rows.iter().map(|row| {

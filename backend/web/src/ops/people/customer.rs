@@ -147,7 +147,7 @@ pub async fn history(
     let Scope { owner, outlet } = operator.scope;
     let stmt = client.prepare_cached(MOVEMENTS).await?;
     let rows = client.query(&stmt, &[&owner, &outlet, &id, &page.before(), &(limit + 1)]).await?;
-    if rows.is_empty() && !is_in_sight(&client, operator.scope, id).await? {
+    if rows.is_empty() && !is_in_sight(&*client, operator.scope, id).await? {
         return Err(UNKNOWN);
     }
     let rows = rows.iter().map(|row| Ok((row.try_get(0)?, gerak(row)?))).collect::<Result<Vec<_>, AppError>>()?;

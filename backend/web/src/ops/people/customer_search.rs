@@ -110,7 +110,7 @@ pub async fn pelanggan_cari(
         _ => return Err(AppError::bad_input("isi salah satu: telp atau qr")),
     };
     let client = staff.store.get().await?;
-    let payee = named.find(&client, (&staff, &seller.operator), &keyring.get(), staff.store.now()).await?;
+    let payee = named.find(&*client, (&staff, &seller.operator), &keyring.get(), staff.store.now()).await?;
     let mut found = PelangganFound {
         id_customer_global: payee.id,
         nama: payee.name,
@@ -121,9 +121,9 @@ pub async fn pelanggan_cari(
         ditolak: Vec::new(),
     };
     if let Some(idoutlet) = seller.operator.scope.outlet {
-        (found.saldo, found.terakhir) = account(&client, payee.id, idoutlet).await?;
-        if let Some(account) = topup::account(&client, payee.id, idoutlet).await?.filter(|account| !account.fresh) {
-            found.ditolak = not_sold(&client, account, idoutlet, staff.store.now()).await?;
+        (found.saldo, found.terakhir) = account(&*client, payee.id, idoutlet).await?;
+        if let Some(account) = topup::account(&*client, payee.id, idoutlet).await?.filter(|account| !account.fresh) {
+            found.ditolak = not_sold(&*client, account, idoutlet, staff.store.now()).await?;
             let Account { idcustomer, kind, .. } = account;
             let masa_aktif = kind.masa_aktif().map(Timestamp::ms);
             found.rekening = Some(SoldInto { idcustomer, jenis_emoney: kind.number(), masa_aktif });

@@ -128,9 +128,9 @@ async fn authenticate(req: &ServiceRequest) -> Result<Operator, AppError> {
     let bearer = bearer(req.headers()).ok_or(AppError::OperatorUnauthorized)?;
     let client = store.get().await?;
     Ok(if bearer.starts_with(SESSION) {
-        session::by_token(&client, bearer, req.headers(), store.now()).await?
+        session::by_token(&*client, bearer, req.headers(), store.now()).await?
     } else {
-        operator::by_key(&client, bearer).await?
+        operator::by_key(&*client, bearer).await?
     })
 }
 

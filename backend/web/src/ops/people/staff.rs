@@ -148,8 +148,8 @@ pub async fn hire(
     let name = text::parse("nama", &body.nama, text::MAX_NAME_CHARS)?;
     let role = parse_role(&body.role, &operator)?;
     let client = store.get().await?;
-    let works_for = works_for(&client, &operator, role, (body.idoutlet, body.idowner)).await?;
-    let (id, pin) = (people::next_id(&client).await?, Pin::random(&mut rand::rng()));
+    let works_for = works_for(&*client, &operator, role, (body.idoutlet, body.idowner)).await?;
+    let (id, pin) = (people::next_id(&*client).await?, Pin::random(&mut rand::rng()));
     drop(client); // a hash takes long
     let hash = staff.hash_pin(client_ip::counted(&req, &http.trusted_proxies), id, &pin).await?;
     let mut client = store.get().await?;
@@ -259,7 +259,7 @@ pub async fn reset_pin(
 ) -> Result<HttpResponse, AppError> {
     let Minimal(operator) = by;
     let client = store.get().await?;
-    let (id, pin) = (find(&client, &operator, id.into_inner()).await?, Pin::random(&mut rand::rng()));
+    let (id, pin) = (find(&*client, &operator, id.into_inner()).await?, Pin::random(&mut rand::rng()));
     drop(client); // a hash takes long
     let hash = staff.hash_pin(client_ip::counted(&req, &http.trusted_proxies), id, &pin).await?;
     let mut client = store.get().await?;

@@ -113,7 +113,7 @@ pub async fn pemakaian(
 ) -> Result<HttpResponse, AppError> {
     let limit = from.page().limit()?;
     let client = store.get().await?;
-    let (idoutlet, since) = match from.sight(&client, &operator).await? {
+    let (idoutlet, since) = match from.sight(&*client, &operator).await? {
         Sight::Nothing => return Ok(answer::ok(Rows::<UseRow>::none())),
         Sight::Shift { idoutlet, since, .. } => (idoutlet, Some(since)),
         Sight::Outlet(idoutlet) => (idoutlet, None),

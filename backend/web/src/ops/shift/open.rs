@@ -113,14 +113,14 @@ pub async fn open(
 pub async fn now(seller: Seller, store: web::Data<Store>) -> Result<HttpResponse, AppError> {
     let client = store.get().await?;
     let told_all = seller.operator.role >= Role::Supervisor;
-    let shift = shift::open_at(&client, seller.till.browser).await?;
+    let shift = shift::open_at(&*client, seller.till.browser).await?;
     let mut now = ShiftNow { shift: None, diharapkan: None, gerak: Vec::new(), cara_bayar: None, topup_dilihat: None };
     if let Some(shift) = shift {
-        now.gerak = shift::movements(&client, shift.id, told_all).await?;
+        now.gerak = shift::movements(&*client, shift.id, told_all).await?;
         if told_all {
-            now.diharapkan = Some(shift::in_drawer(&client, shift.id).await?);
-            now.cara_bayar = Some(shift::sold(&client, shift.id).await?);
-            now.topup_dilihat = Some(shift::looks(&client, shift.id).await?);
+            now.diharapkan = Some(shift::in_drawer(&*client, shift.id).await?);
+            now.cara_bayar = Some(shift::sold(&*client, shift.id).await?);
+            now.topup_dilihat = Some(shift::looks(&*client, shift.id).await?);
         }
         now.shift = Some(if told_all { shift } else { shift.without_float() });
     }

@@ -62,8 +62,8 @@ pub async fn siap(
 ) -> Result<HttpResponse, AppError> {
     let Minimal(operator) = by;
     let client = store.get().await?;
-    let id = scope::named_outlet(&client, &operator, &id).await?.idoutlet;
-    Ok(answer::ok(read(&client, id, store.now()).await?))
+    let id = scope::named_outlet(&*client, &operator, &id).await?.idoutlet;
+    Ok(answer::ok(read(&*client, id, store.now()).await?))
 }
 
 /// A connected device has sent something within 45 seconds: otherwise its connection is closed.

@@ -91,7 +91,7 @@ pub async fn list(Caller(operator): Caller, store: web::Data<Store>, at: web::Qu
         ORDER BY l.aktif DESC, l.idlayanan"
     );
     let client = store.get().await?;
-    let outlet = at.of(&client, &operator).await?;
+    let outlet = at.of(&*client, &operator).await?;
     let with_retired = operator.role > Role::Kasir;
     let stmt = client.prepare_cached(LIST).await?;
     let rows = client.query(&stmt, &[&outlet.idoutlet, &with_retired]).await?;

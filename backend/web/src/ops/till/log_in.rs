@@ -79,7 +79,7 @@ pub async fn masuk(
     let address = client_ip::counted(&req, &http.trusted_proxies);
     let known = staff.check_pin(req.headers(), address, body.idpetugas, &body.pin, body.pin_baru.as_ref()).await?;
     let begun = staff.begin(&known).await?;
-    let shift = shift::open_at(&store.get().await?, known.browser.id).await?;
+    let shift = shift::open_at(&*store.get().await?, known.browser.id).await?;
     let shift = match known.person.role {
         Role::Technician => None,
         Role::Kasir => shift.map(Shift::without_float),

@@ -44,9 +44,9 @@ pub async fn papan(
     store: web::Data<Store>,
 ) -> Result<HttpResponse, AppError> {
     let (client, now) = (store.get().await?, store.now());
-    let here = browser::of_headers(&client, req.headers(), now).await?;
+    let here = browser::of_headers(&*client, req.headers(), now).await?;
     let outlet = here.outlet.ok_or(AppError::NotAllowed("hanya di tablet outlet"))?;
-    let paired = browser::paired(&client, &[here.id], now).await?.pop();
+    let paired = browser::paired(&*client, &[here.id], now).await?.pop();
     let paired = paired.ok_or(AppError::NotLoggedIn("perangkat belum dipasang".into()))?;
     let of = TicketOf::Board(BoardTicket { paired, idoutlet: outlet.idoutlet });
     Ok(answer::ok(Ticket { tiket: staff.tickets.issue(of, now) }))

@@ -80,10 +80,10 @@ impl From<Listed> for Person {
 )]
 pub async fn perangkat_saya(_: ByCookie, req: HttpRequest, store: web::Data<Store>) -> Result<HttpResponse, AppError> {
     let (client, now) = (store.get().await?, store.now());
-    let here = browser::of_headers(&client, req.headers(), now).await?;
-    let petugas = browser::listed(&client, &here, now).await?.into_iter().map(Person::from).collect();
+    let here = browser::of_headers(&*client, req.headers(), now).await?;
+    let petugas = browser::listed(&*client, &here, now).await?.into_iter().map(Person::from).collect();
     // The cookie alone does not authorise the caller to know the drawer's float.
-    let shift = shift::open_at(&client, here.id).await?.map(Shift::without_float);
+    let shift = shift::open_at(&*client, here.id).await?.map(Shift::without_float);
     let perangkat = NamedBrowser::new(here.id, here.name);
     Ok(answer::ok(ThisBrowser { perangkat, outlet: here.outlet.map(OutletOf::from), petugas, shift }))
 }

@@ -82,10 +82,10 @@ pub async fn topup_list(
 ) -> Result<HttpResponse, AppError> {
     let limit = from.page().limit()?;
     let client = store.get().await?;
-    let sight = from.sight(&client, &operator).await?;
+    let sight = from.sight(&*client, &operator).await?;
     let (of, id, with_amounts_from): (_, &(dyn ToSql + Sync), _) = match &sight {
         Sight::Nothing => return Ok(answer::ok(Rows::<TopUpRow>::none())),
-        Sight::Shift { id, .. } => ("p.idshift", id, shift::oldest_open_sale(&client, *id).await?),
+        Sight::Shift { id, .. } => ("p.idshift", id, shift::oldest_open_sale(&*client, *id).await?),
         Sight::Outlet(id) => ("p.idoutlet", id, None),
     };
     let stmt = client.prepare_cached(&format!("{LIST} {of} = $1 AND p.id < $2 ORDER BY p.id DESC LIMIT $3")).await?;

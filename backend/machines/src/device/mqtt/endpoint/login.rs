@@ -64,7 +64,7 @@ async fn check(shared: &Shared, logins: Vec<PendingLogin>) -> Vec<(SlotKey, Verd
 
 async fn look_up(shared: &Shared, claims: &[Claim]) -> Result<Vec<Verdict>, KeyError> {
     let mut client = shared.store.get().await?;
-    let found = logins::check(&client, claims).await?;
+    let found = logins::check(&*client, claims).await?;
     let new: Vec<DeviceKeyId> = found.iter().flatten().filter(|key| key.first_use).map(|key| key.id).collect();
     let mut used = Vec::new();
     if !new.is_empty() {
