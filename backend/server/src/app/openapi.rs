@@ -346,7 +346,7 @@ fn refusals_of(call: &mut Operation, changes: bool) {
         ("403", "Sent by a page of another site", changes),
         ("404", "Unknown, or another's", takes("path")),
         ("500", "A defect of the server", true),
-        ("503", "The database or a queue cannot take it now", true),
+        ("503", "The database or a queue cannot take it now, or the server is overloaded and has done nothing", true),
     ];
     for (status, description, _) in refusals.into_iter().filter(|(_, _, can)| *can) {
         call.responses.responses.entry(status.to_owned()).or_insert_with(|| refusal(description).into());

@@ -95,3 +95,40 @@ fn prometheus_takes_the_rules() {
         }
     }
 }
+
+/// Series of the gate, and the alerts that follow from them after so many minutes.
+const OVERLOAD: &str = r#"
+rule_files: [RULES]
+evaluation_interval: 15s
+tests:
+  - interval: 15s
+    input_series:
+      - series: 'nyala_admission_requests_total{instance="a", class="list", outcome="refused"}'
+        values: '0+100x40'
+      - series: 'nyala_admission_requests_total{instance="a", class="known_payment", outcome="admitted"}'
+        values: '0+100x40'
+      - series: 'nyala_admission_requests_total{instance="a", class="known_payment", outcome="refused"}'
+        values: '0x12 1+1x28'
+    alert_rule_test:
+      - { eval_time: 3m, alertname: NyalaPaymentsRefused, exp_alerts: [] }
+      - eval_time: 6m
+        alertname: NyalaPaymentsRefused
+        exp_alerts:
+          - exp_labels: { severity: page, instance: a }
+            exp_annotations:
+              summary: "a is overloaded and has refused payments for a minute"
+              action: "PostgreSQL is what is waited for: look at its processor, its disk and long statements (docs/operations.md, Overload)."
+"#;
+
+#[test]
+fn refused_payments_page_after_a_minute_and_refused_histories_do_not() {
+    let rules = std::fs::canonicalize(folder().join("alerts.yml")).unwrap();
+    let test = std::env::temp_dir().join(format!("nyala-rules-{}.yml", std::process::id()));
+    std::fs::write(&test, OVERLOAD.replace("RULES", rules.to_str().unwrap())).unwrap();
+    let checked = Command::new("promtool").args(["test", "rules"]).arg(&test).output();
+    std::fs::remove_file(&test).unwrap();
+    // Without promtool the test above says so.
+    if let Ok(out) = checked {
+        assert!(out.status.success(), "{}{}", String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr));
+    }
+}

@@ -7659,7 +7659,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7736,7 +7736,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7790,7 +7790,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7859,7 +7859,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7924,7 +7924,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8007,7 +8007,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8060,7 +8060,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8134,7 +8134,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8223,7 +8223,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8317,7 +8317,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8408,7 +8408,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8461,7 +8461,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8539,7 +8539,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8624,7 +8624,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8690,7 +8690,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8763,7 +8763,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8834,7 +8834,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8923,7 +8923,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -9012,7 +9012,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -9105,7 +9105,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -9194,7 +9194,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -9283,7 +9283,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -9372,7 +9372,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -9445,7 +9445,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -9530,7 +9530,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -9623,7 +9623,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -9726,7 +9726,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -9799,7 +9799,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -9969,7 +9969,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -10024,7 +10024,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -10180,7 +10180,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -10261,7 +10261,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -10316,7 +10316,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -10391,7 +10391,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -10466,7 +10466,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -10550,7 +10550,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -10623,7 +10623,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -10707,7 +10707,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -10803,7 +10803,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -10857,7 +10857,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -10942,7 +10942,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -11027,7 +11027,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -11099,7 +11099,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -11171,7 +11171,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -11234,7 +11234,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -11318,7 +11318,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -11402,7 +11402,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -11467,7 +11467,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -11525,7 +11525,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -11598,7 +11598,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -11673,7 +11673,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -11749,7 +11749,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -11830,7 +11830,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -11922,7 +11922,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -11986,7 +11986,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -12063,7 +12063,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -12149,7 +12149,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -12215,7 +12215,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -12288,7 +12288,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -12342,7 +12342,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -12413,7 +12413,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -12484,7 +12484,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -12548,7 +12548,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -12642,7 +12642,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -12708,7 +12708,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -12781,7 +12781,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -12852,7 +12852,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -12923,7 +12923,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -12994,7 +12994,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -13169,7 +13169,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -13223,7 +13223,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -13298,7 +13298,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -13394,7 +13394,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -13480,7 +13480,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -13525,7 +13525,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -13578,7 +13578,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -13664,7 +13664,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -13753,7 +13753,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -13860,7 +13860,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -13946,7 +13946,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -13999,7 +13999,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -14054,7 +14054,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -14127,7 +14127,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -14215,7 +14215,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -14388,7 +14388,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -14550,7 +14550,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -14827,7 +14827,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -14935,7 +14935,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -15001,7 +15001,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -15101,7 +15101,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -15150,7 +15150,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -15208,7 +15208,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -15288,7 +15288,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -15368,7 +15368,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -15463,7 +15463,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -15558,7 +15558,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -15603,7 +15603,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -15877,7 +15877,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -16017,7 +16017,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -16103,7 +16103,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -16190,7 +16190,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -16277,7 +16277,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -16332,7 +16332,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -16428,7 +16428,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -16639,7 +16639,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -16685,7 +16685,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -16731,7 +16731,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -16789,7 +16789,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -16847,7 +16847,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -16905,7 +16905,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -16975,7 +16975,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -17033,7 +17033,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -17091,7 +17091,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -17137,7 +17137,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -17298,7 +17298,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -17419,7 +17419,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -17475,7 +17475,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -17561,7 +17561,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -17607,7 +17607,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -17661,7 +17661,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -17727,7 +17727,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -17773,7 +17773,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -17848,7 +17848,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -17932,7 +17932,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -18104,7 +18104,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -18162,7 +18162,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -18220,7 +18220,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -18297,7 +18297,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -18343,7 +18343,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -18411,7 +18411,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -18515,7 +18515,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -18561,7 +18561,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description The database or a queue cannot take it now, or the server is overloaded and has done nothing */
             503: {
                 headers: {
                     [name: string]: unknown;
