@@ -1,6 +1,6 @@
 import { onlineManager, QueryObserver } from '@tanstack/react-query'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { ApiError, NO_NETWORK, TIMED_OUT } from '@/shared/api/error'
+import { ApiError, NO_NETWORK, OVERLOADED, TIMED_OUT } from '@/shared/api/error'
 import { makeQueryClient, worthRetrying } from './query'
 
 it('tries twice again after a lost connection and a fault of the server', () => {
@@ -17,6 +17,10 @@ it('tells a refusal, and a wait that ran out, at once', () => {
   for (const status of [400, 401, 404, 429, TIMED_OUT]) {
     expect(worthRetrying(0, new ApiError(status, ''))).toBe(false)
   }
+})
+
+it('does not repeat again what was repeated until the overloaded server had refused it six times', () => {
+  expect(worthRetrying(0, new ApiError(503, OVERLOADED, 1_000))).toBe(false)
 })
 
 describe('when the network is back', () => {

@@ -3,11 +3,11 @@ import { asApiError, TIMED_OUT } from '@/shared/api/error'
 
 /**
  * Retries only what a second attempt can fix: no connection, or a fault of the server. A timeout is shown instead: the customer at the
- * machine would wait as long again for the same result.
+ * machine would wait as long again for the same result. A call that the overloaded server refuses was repeated before (`untilAdmitted`).
  */
 export function worthRetrying(count: number, error: unknown): boolean {
-  const { status, unanswered } = asApiError(error)
-  return count < 2 && status !== TIMED_OUT && (unanswered || status >= 500)
+  const { status, unanswered, overloaded } = asApiError(error)
+  return count < 2 && status !== TIMED_OUT && !overloaded && (unanswered || status >= 500)
 }
 
 export function makeQueryClient(): QueryClient {
