@@ -158,7 +158,7 @@ impl DeviceCost {
             let (pool, shop, since) = (pool.clone(), shop.clone(), Instant::now());
             buying.spawn(async move {
                 let bought = shop.buy(&pool, &shop.customers[n % shop.customers.len()], &shop.machines[n]).await;
-                bought.map(|()| since.elapsed())
+                bought.map(|_| since.elapsed())
             });
         }
         let mut times = Durations::default();

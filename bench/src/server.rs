@@ -8,8 +8,9 @@ use nyala_loadtest::server::{self, Server};
 
 use crate::BenchError;
 
-/// Devices that answer at once, and a log that can be read.
-const SETTINGS: [(&str, &str); 4] = [
+/// Devices that answer at once, no refusals at the capacity that is measured, and a log that can be read.
+const SETTINGS: [(&str, &str); 5] = [
+    ("NYALA__DATABASE__ADMISSION_MS", "0"),
     ("NYALA__MESIN__SIM_MIN_MS", "0"),
     ("NYALA__MESIN__SIM_MAX_MS", "0"),
     ("NYALA__LOG__FORMAT", "json"),
