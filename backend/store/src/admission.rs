@@ -126,7 +126,14 @@ impl Gate {
         self.0.wait.observe(wait.as_secs_f64());
     }
 
-    /// Longest wait for a first connection.
+    /// Whether requests of this class are being refused.
+    pub(crate) fn refuses_some(&self, class: Class) -> bool {
+        let mut admission = self.admission();
+        admission.advance(self.now_ms());
+        admission.refused_share(class) > 0.0
+    }
+
+    /// Longest wait for a first connection while the class is being refused.
     pub(crate) fn max_wait(&self) -> Duration {
         self.0.max_wait
     }

@@ -63,7 +63,7 @@ const PROPORTIONAL: f64 = 0.4;
 const MAX_ERROR: f64 = 4.0;
 /// What remains of the level after an interval in which nobody waited.
 const DECAY: f64 = 0.9;
-/// Targets after which a request that still waits for its first connection is refused: its caller tries again, or has gone.
+/// Targets after which a request of a class that is being refused waits no longer for its first connection: its caller tries again, or has gone.
 const MAX_WAIT: u64 = 10;
 
 /// Seconds after which a refused client may try again: 1 to 3, at random, so that they do not come back together.
@@ -144,7 +144,7 @@ impl Admission {
         self.least_before = least;
     }
 
-    /// Longest time that a request may wait for its first connection.
+    /// Longest time that a request of a class that is being refused may wait for its first connection.
     pub const fn max_wait_ms(&self) -> u64 {
         self.target_ms.saturating_mul(MAX_WAIT)
     }

@@ -51,13 +51,14 @@ impl Slots {
         self.state().waiting.len()
     }
 
-    /// A slot, in the order of the ranks. A request that has begun waits for it for `limit`, as for a connection.
+    /// A slot, in the order of the ranks, within `limit`. While the gate refuses requests of its class, a request that has not begun waits for
+    /// `Gate::max_wait` only.
     ///
     /// # Errors
     /// When none comes free in time: `Overloaded` for a request that has not begun, else `Busy`.
     pub async fn take(self: &Arc<Self>, rank: Rank, limit: Duration) -> Result<Slot, DbError> {
         let asked = Instant::now();
-        let (place, slot) = match self.take_or_wait(rank) {
+        let (place, mut slot) = match self.take_or_wait(rank) {
             Place::Free(slot) => {
                 self.served(rank, Duration::ZERO);
                 return Ok(slot);
@@ -65,15 +66,25 @@ impl Slots {
             Place::Waits(id, slot) => (Waiting { slots: self, id }, slot),
             Place::Full => return Err(self.refused(rank)),
         };
-        let limit = if rank == Rank::Begun { limit } else { self.gate.max_wait().min(limit) };
-        let served = tokio::time::timeout(limit, slot).await;
-        drop(place);
-        match served {
-            Ok(Ok(slot)) => {
-                self.served(rank, asked.elapsed());
-                Ok(slot)
+        let served = loop {
+            let left = limit.saturating_sub(asked.elapsed());
+            match tokio::time::timeout(self.gate.max_wait().min(left), &mut slot).await {
+                Ok(served) => break served.ok(),
+                Err(_) if asked.elapsed() >= limit || self.gives_up(rank) => break None,
+                Err(_) => {}
             }
-            _ => Err(self.refused(rank)),
+        };
+        drop(place);
+        let slot = served.ok_or_else(|| self.refused(rank))?;
+        self.served(rank, asked.elapsed());
+        Ok(slot)
+    }
+
+    /// Whether a request that has waited for `Gate::max_wait` is refused: not in a burst, in which its class is admitted.
+    fn gives_up(&self, rank: Rank) -> bool {
+        match rank {
+            Rank::First(class) => self.gate.refuses_some(class),
+            Rank::Begun => false,
         }
     }
 
@@ -159,7 +170,7 @@ mod tests {
 
     use super::*;
 
-    const LIMIT: Duration = Duration::from_secs(5);
+    const LIMIT: Duration = Duration::from_millis(200);
 
     fn slots(connections: usize) -> Arc<Slots> {
         Slots::new(Gate::new(Some(Duration::from_millis(5))), connections)
@@ -186,6 +197,24 @@ mod tests {
         });
         assert!(list.0 && payment.0 && payment.1 <= list.1);
         assert_eq!(used_and_waiting(&slots), (0, 0));
+    }
+
+    #[tokio::test]
+    async fn while_its_class_is_refused_a_request_does_not_wait_until_the_limit() {
+        let slots = slots(2);
+        let _held = slots.take(Rank::First(Class::List), LIMIT).await.unwrap();
+        let overload = async {
+            loop {
+                slots.gate.waited(1_000, slots.gate.now_ms());
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+        };
+        let asked = Instant::now();
+        tokio::select! {
+            refused = slots.take(Rank::First(Class::List), Duration::from_secs(60)) => assert!(refused.is_err()),
+            () = overload => {}
+        }
+        assert!(asked.elapsed() < Duration::from_secs(30), "{:?}", asked.elapsed());
     }
 
     #[tokio::test]

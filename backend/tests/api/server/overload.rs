@@ -18,6 +18,7 @@ fn narrow() -> Setup {
     quick().with(|c| {
         c.database.connections = 6;
         c.database.admission_ms = 50;
+        c.database.wait_ms = 1_000;
     })
 }
 
@@ -173,7 +174,7 @@ async fn histories_are_refused_first_and_whoever_has_scanned_pays() {
 
 #[actix_web::test]
 async fn without_a_target_nobody_is_refused() {
-    let app = narrow().with(|c| c.database.admission_ms = 0).start().await;
+    let app = narrow().with(|c| (c.database.admission_ms, c.database.wait_ms) = (0, 20_000)).start().await;
     let (customers, lock) = app.locked_customers(4).await;
     let siti = app.register_customer("81200000001", "Siti", "Rahmawati").await;
     let stuck = join_all(customers.iter().map(|customer| app.rename(customer)));
