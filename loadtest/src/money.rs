@@ -7,7 +7,7 @@ use std::time::Instant;
 use serde_json::Value;
 use tokio::task::JoinSet;
 
-use crate::http::Pool;
+use crate::http::{Pool, TIME_LIMIT};
 use crate::options::Common;
 use crate::run::Measurement;
 use crate::shop::{BALANCE, PRICE, TestCustomer};
@@ -57,7 +57,7 @@ pub async fn check(run: &mut Measurement, pool: &Pool, common: &Common, customer
 
 async fn look(pool: &Pool, customer: &TestCustomer) -> Look {
     let whose = customer.idcustomer;
-    let answer = match pool.call("GET", BALANCES, &customer.token, &Value::Null).await {
+    let answer = match pool.call_patiently(TIME_LIMIT, "GET", BALANCES, &customer.token, &Value::Null).await {
         Ok(answer) if answer.status == 200 => answer,
         Ok(answer) => return Look::Unknown(format!("account {whose}: {} {}", answer.status, answer.message)),
         Err(e) => return Look::Unknown(format!("account {whose}: {e}")),

@@ -28,8 +28,6 @@ const TELP_PREFIX: &str = "8199";
 /// Number of repeats of a purchase whose outcome is unknown, and the pause before each.
 const MAX_PURCHASE_ATTEMPTS: u32 = 30;
 const PURCHASE_AGAIN: Duration = Duration::from_millis(100);
-/// The same, for the calls that prepare a measurement.
-const MAX_BULK_RETURNS: u32 = 30;
 /// How often a customer comes back whom the overloaded server has refused.
 pub const MAX_RETURNS: u32 = 3;
 /// Time limit of a purchase; the server answers after 8 s at the latest.
@@ -261,19 +259,11 @@ pub async fn pay(pool: &Pool, customer: &TestCustomer, order: &Value) -> io::Res
 /// One line with the refusal.
 pub async fn ops(pool: &Pool, key: &str, call: &str, body: &Value) -> Result<Value, String> {
     let path = format!("/ops/v1/{call}");
-    let mut returns = 0;
-    let answer = loop {
-        let answer = pool.call_within(BULK_WITHIN, "POST", &path, key, body).await.map_err(|e| format!("{path}: {e}"))?;
-        match answer.refused_for().filter(|_| returns < MAX_BULK_RETURNS) {
-            Some(pause) => tokio::time::sleep(pause).await,
-            None => break answer,
-        }
-        returns += 1;
-    };
+    let answer = pool.call_patiently(BULK_WITHIN, "POST", &path, key, body).await.map_err(|e| format!("{path}: {e}"))?;
     match answer.status {
         200 => Ok(answer.data),
         401 => Err("the API key is not known to this server; `nyala key add --role root --nama loadtest` prints one".to_owned()),
-        status => Err(format!("/ops/v1/{call}: {status} {}", answer.message)),
+        status => Err(format!("{path}: {status} {}", answer.message)),
     }
 }
 

@@ -10,6 +10,9 @@ use tokio::sync::Semaphore;
 
 use super::{KeptConnection, ServerAnswer, TIME_LIMIT};
 
+/// How often a call is sent again that the overloaded server refuses.
+const MAX_RETURNS: u32 = 30;
+
 /// Pool of connections to one server.
 #[derive(Clone)]
 pub struct Pool(Arc<Inner>);
@@ -65,6 +68,30 @@ impl Pool {
         let mut fresh = KeptConnection::open(self.0.to).await?;
         let answer = fresh.ask(method, path, headers, body, limit).await?;
         Ok(self.keep(fresh, answer))
+    }
+
+    /// As [`Pool::call_within`], and again after `Retry-After` while the overloaded server refuses it: for calls that prepare a measurement or
+    /// check it.
+    ///
+    /// # Errors
+    /// When no answer comes.
+    pub async fn call_patiently(
+        &self,
+        limit: Duration,
+        method: &str,
+        path: &str,
+        token: &str,
+        body: &Value,
+    ) -> io::Result<ServerAnswer> {
+        let mut returns = 0;
+        loop {
+            let answer = self.call_within(limit, method, path, token, body).await?;
+            match answer.refused_for().filter(|_| returns < MAX_RETURNS) {
+                Some(pause) => tokio::time::sleep(pause).await,
+                None => return Ok(answer),
+            }
+            returns += 1;
+        }
     }
 
     fn idle(&self) -> Option<KeptConnection> {

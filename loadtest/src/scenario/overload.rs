@@ -18,8 +18,11 @@ use crate::run::{Deeds, Measurement};
 const TIMES: [f64; 6] = [0.5, 0.75, 1.0, 1.5, 2.0, 3.0];
 /// The multiple whose figures are in the report.
 const TWICE: f64 = 2.0;
-/// Purchases under way at once while the capacity is measured: enough to fill the server, and too few to be refused.
-const AT_ONCE: usize = 16;
+/// Purchases under way at once while the capacity is measured: more and more, until no more of them are paid. Most of a purchase is the wait for its
+/// device.
+const AT_ONCE: [usize; 6] = [32, 64, 128, 256, 512, 1024];
+/// Growth of the paid purchases that is worth trying more of them at once.
+const MORE: f64 = 1.1;
 /// Purchases in a second for which machines are made when the capacity is not given.
 const SUPPOSED_CAPACITY: f64 = 500.0;
 /// Seconds for which a customer who is refused may keep a machine.
@@ -114,15 +117,23 @@ impl Overload {
         Ok(run.report(&target))
     }
 
-    /// Purchases in a second when there are always some under way.
+    /// Most purchases in a second that are paid when there are always some under way.
     async fn find_capacity(&self, run: &mut Measurement, counter: &mut Checkout) -> Result<f64, String> {
-        counter.serve(run, Arrivals::AtOnce(AT_ONCE), Duration::from_secs(self.seconds)).await?;
-        run.deeds = Deeds::new()?;
-        let capacity = counter.paid_in_time as f64 / self.seconds as f64;
+        let mut capacity = 0.0_f64;
+        for at_once in AT_ONCE {
+            counter.serve(run, Arrivals::AtOnce(at_once), Duration::from_secs(self.seconds)).await?;
+            run.deeds = Deeds::new()?;
+            let paid = counter.paid_in_time as f64 / self.seconds as f64;
+            run.ui.print(&format!("{paid:.0} purchases in a second with {at_once} under way at once"));
+            let is_most = paid < capacity * MORE || run.interrupt.came();
+            capacity = capacity.max(paid);
+            if is_most {
+                break;
+            }
+        }
         if capacity < 1.0 && !run.interrupt.came() {
             return Err("not one purchase in a second was paid: nothing can be measured".to_owned());
         }
-        run.ui.print(&format!("capacity: {capacity:.0} purchases in a second, {AT_ONCE} under way at once"));
         Ok(capacity.max(1.0))
     }
 

@@ -15,6 +15,7 @@ pub use queue::{Rank, WaitId, WaitQueue};
 pub enum Class {
     /// A payment of a customer who was admitted a moment ago: with the scan before it, or with the same payment.
     KnownPayment,
+    /// A payment, and the choice of the wallet before it.
     Payment,
     /// A login, and whatever else changes something: sales and reversals at a till, …
     Change,

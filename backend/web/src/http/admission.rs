@@ -53,20 +53,22 @@ impl KnownCustomers {
 
 const SCAN: &str = "/scan/v1/transaksi/get_layanan";
 const PAY: &str = "/scan/v1/transaksi/create_snap_transaksi";
+/// The wallets to choose from, on the way from the scan to the payment.
+const WALLETS: &str = "/scan/v1/transaksi/get_epayment/{id}";
 
 /// What a request to this route is for; `None`: it is never refused.
 fn class_of(method: &Method, route: &str) -> Option<Class> {
     let is_get = *method == Method::GET;
     if let Some(call) = route.strip_prefix("/scan/v1/") {
         return Some(match call {
-            _ if route == PAY => Class::Payment,
+            _ if route == PAY || route == WALLETS => Class::Payment,
             _ if route == SCAN => Class::Look,
             "transaksi/list_history"
             | "transaksi/get_detail_snap_transaksi/{id}"
             | "transaksi/get_detail_snap_hapus/{id}"
             | "transaksi/get_qrcode"
             | "akun/data" => Class::List,
-            // What went in and out of a wallet. The one below `transaksi` belongs to a payment.
+            // What went in and out of a wallet.
             _ if call.starts_with("epayment/get_") => Class::List,
             _ if is_get => Class::Look,
             _ => Class::Change,
@@ -133,7 +135,7 @@ mod tests {
             ("POST", PAY, Class::Payment),
             ("POST", SCAN, Class::Look),
             ("GET", "/scan/v1/dashboard/get_dashboard", Class::Look),
-            ("GET", "/scan/v1/transaksi/get_epayment/{id}", Class::Look),
+            ("GET", WALLETS, Class::Payment),
             ("POST", "/scan/v1/transaksi/list_history", Class::List),
             ("GET", "/scan/v1/epayment/get_epayment/{id}", Class::List),
             ("POST", "/scan/v1/epayment/tagihan", Class::Change),
