@@ -33,7 +33,7 @@ const RETURNS_S: f64 = 8.0;
   nyala-loadtest overload --seconds 20
   nyala-loadtest overload --capacity 400 --seconds 20 --fail-if 'twice_done_percent < 85' --fail-if 'twice_answer_p99_ms > 1000'
 
-Customers scan, choose, pay, watch and finish. Whoever is refused comes back after Retry-After, up to three times. Give the tool cores of
+Customers scan, choose, pay, watch and finish. Refused ones come back after Retry-After, up to three times. Give the tool cores of
 its own (taskset), or what it costs counts as the server's.")]
 pub struct Overload {
     #[command(flatten)]
