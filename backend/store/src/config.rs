@@ -176,7 +176,7 @@ pub struct DatabaseSettings {
     /// 0: four a worker thread, and two.
     pub connections: usize,
     pub wait_ms: u64,
-    /// 0: off.
+    /// 0: off, as by default.
     pub admission_ms: u64,
     pub connect_ms: u64,
     pub statement_ms: u64,

@@ -47,7 +47,7 @@ export const test = base.extend<Fixtures>({
   page: async ({ page }, use) => {
     const reload = page.reload.bind(page)
     page.reload = async (options) => {
-      await page.waitForFunction(noStepBackIsDue)
+      await expect.poll(() => page.evaluate(noStepBackIsDue)).toBe(true)
       return reload(options)
     }
     await use(page)
