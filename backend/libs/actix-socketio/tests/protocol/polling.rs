@@ -107,8 +107,8 @@ fn a_second_post_closes_the_session() {
 /// A session that is closed because the client aborted a request. Each attempt has its own session and gives the server twice as long
 /// to start: a request that is aborted earlier has no effect, and a second request in parallel would be a violation. Returns how many sessions of
 /// earlier attempts stay open, too.
-fn closed_by_hanging_up(server: &Server, begin: impl Fn(&Polling) -> PendingAnswer) -> (Polling, i64) {
-    const ATTEMPTS: i64 = 12;
+fn closed_by_hanging_up(server: &Server, begin: impl Fn(&Polling) -> PendingAnswer) -> (Polling, u64) {
+    const ATTEMPTS: u64 = 12;
     for attempt in 0..ATTEMPTS {
         let wait_ms = 5 << attempt;
         let session = Polling::open(server, "/engine.io/");
