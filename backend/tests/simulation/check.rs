@@ -94,7 +94,11 @@ impl<D: Devices> World<D> {
             Change::Run { ends_at, .. } | Change::Sooner { ends_at, .. } => {
                 // A guess comes from no message, and an ack of a finished cycle carries no start time.
                 let guess = matches!(event, PurchaseEvent::Wake | PurchaseEvent::Ack { result: AckResult::Done, .. });
-                self.check_countdown(machine, next, ends_at, (!guess).then_some(sent_at));
+                let has_moved = self.run_of(machine, next.cmd_id).is_some_and(|run| run.moved_at.is_some());
+                // No ack says what the sensor has added.
+                if !has_moved || !matches!(event, PurchaseEvent::Ack { .. }) {
+                    self.check_countdown(machine, next, ends_at, (!guess).then_some(sent_at));
+                }
             }
             Change::RunAndFinish { .. } => {
                 assert!(self.run_of(machine, next.cmd_id).is_some(), "nobody pays for a run that never began");

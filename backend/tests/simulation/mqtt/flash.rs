@@ -81,12 +81,8 @@ impl World<Mqtt> {
         let (was_behind, is_sending) = (board.flash.is_behind, board.sending.is_some());
         self.devices.washer.gone_at = Some(now);
         if was_behind && !is_sending {
-            // What it could not tell comes with its state.
-            self.devices.machines[COIN_MACHINE]
-                .runs
-                .iter_mut()
-                .filter(|run| run.ends_at > now)
-                .for_each(|run| run.moved_at = Some(now));
+            // What it could not tell comes with its state, also that its run is over.
+            self.devices.machines[COIN_MACHINE].runs.last_mut().into_iter().for_each(|run| run.moved_at = Some(now));
             self.act(COIN_MACHINE, 0, &[Act::Save, Act::Send(Outgoing::State)]);
         }
     }
