@@ -220,7 +220,7 @@ async fn no_person_hires_above_their_own_role() {
     app.ops(&supervisor, "petugas", &hire("kasir")).await.ok();
     app.ops(&supervisor, "petugas", &hire("supervisor")).await.expect(403, "kunci operator ini tidak berhak melakukan itu");
     let hadi = app.ops(&owner, "petugas", &hire("supervisor")).await.ok()["id"].as_i64().unwrap();
-    app.ops(&owner, "petugas", &hire("root")).await.expect(400, "role harus kasir, supervisor atau owner");
+    app.ops(&owner, "petugas", &hire("root")).await.expect(400, "role harus kasir, teknisi, supervisor atau owner");
     let above = json!({ "nama": "Baru", "role": "owner", "idowner": outlet.idowner });
     app.ops(&owner, "petugas", &above).await.expect(403, "kunci operator ini tidak berhak melakukan itu");
     for call in ["cabut", "reset_pin", "buka_kunci"] {

@@ -162,7 +162,7 @@ pub async fn hire(
 /// A role below the operator's own.
 pub(in crate::ops) fn parse_role(text: &str, operator: &Operator) -> Result<Role, AppError> {
     let role = text.parse::<Role>().ok().filter(|role| *role != Role::Root);
-    let role = role.ok_or_else(|| AppError::bad_input("role harus kasir, supervisor atau owner"))?;
+    let role = role.ok_or_else(|| AppError::bad_input("role harus kasir, teknisi, supervisor atau owner"))?;
     if role < operator.role { Ok(role) } else { Err(AppError::Forbidden) }
 }
 
