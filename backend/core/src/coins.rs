@@ -1,5 +1,5 @@
-//! Coins that a machine's board counts (docs/contract.md §6): how many of what it says are new. Of one board, never more are
-//! counted than have fallen; a board that takes the place of another and has counted more looks like a boot of the other one.
+//! Decides how many coins of a board's report are new (docs/contract.md §6). Of one board, never more are counted than have fallen. A replacement board
+//! with a higher count cannot be told from a reboot of the old one.
 
 use crate::domain::timestamp::Timestamp;
 
@@ -46,7 +46,7 @@ impl Counted {
         if self.knows(said.boot) {
             return self.count_former(said);
         }
-        // A board that says less after a boot is another one, whose series begins with that. Else it goes on from the highest number below.
+        // A lower count after a boot means a new board: its series starts here. Otherwise counting goes on from the highest known number that is not above.
         let goes_on = said.coins >= self.last.coins;
         let below = self.numbers().filter(|coins| goes_on && *coins <= said.coins).max();
         self.former.splice(0..0, self.last.boot.map(|boot| (boot, self.last.coins)));
@@ -55,7 +55,7 @@ impl Counted {
         Some(below.map_or(0, |below| said.coins - below))
     }
 
-    /// A former boot adds what is above all numbers: then the last boot was the late one.
+    /// A report of a former boot that is above all known numbers shows that the last boot's report was the late one: the difference is counted.
     fn count_former(&mut self, said: CoinReport) -> Option<i64> {
         let highest = self.numbers().max()?;
         let entry = self.former.iter_mut().find(|(boot, _)| Some(*boot) == said.boot)?;

@@ -78,7 +78,7 @@ struct nyala_device {
     /* ahead_ms: server's clock minus uptime, measured by an exchange at uptime told_ms. */
     uint64_t told_ms;
     int64_t ahead_ms;
-    /* Sensor: when its raw level changed, since when the level that counts is the present one, until when time at high is counted. */
+    /* Sensor. raw_ms: last change of the raw level; sense_ms: last change of the level that counts; counted_ms: time at high is added up until then. */
     uint64_t raw_ms, sense_ms, counted_ms;
     uint64_t coins_due_ms;
     /* coins: the number on flash; coins_told: the one that was sent last. */

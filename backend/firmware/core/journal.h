@@ -56,12 +56,12 @@ struct nyala_journal {
     uint8_t resumed;
     /* Number of coins since this board was new. */
     uint32_t coins;
-    /* Of the run that pulses started: what its command said, */
+    /* The run that pulses started. duration_s, sense_s: from its command. */
     uint32_t duration_s;
     uint16_t sense_s;
-    /* by how much the sensor has moved its end, */
+    /* Seconds by which the sensor has moved its end. */
     uint16_t tambah_s;
-    /* how long the machine ran in it, up to NYALA_HIGH_MS, and whether it ever did. */
+    /* high_ms: how long the machine ran in it, up to NYALA_HIGH_MS; risen: whether it ever ran. */
     uint16_t high_ms;
     bool risen;
 };

@@ -21,7 +21,7 @@ static const char USAGE[] =
     "  --running-seconds N      how long a start waits for that (5, at most 30)\n"
     "  --fault FILE             begins with 1 while the machine is faulty\n"
     "  --sense FILE             begins with 1 while the machine runs its cycle: a machine that pulses start\n"
-    "  --coin FILE              begins with 1 while a coin passes, 20 ms at least\n"
+    "  --coin FILE              begins with 1 while a coin passes, 10 ms at least\n"
     "\n"
     "Each of them can be in the environment: --relay-command is NYALA_DEVICE_RELAY_COMMAND. What is empty is not there.\n";
 

@@ -11,7 +11,7 @@ use super::newer_kinds;
 /// The migration with which programs began to send pulses.
 const SENT_SINCE: i32 = 20_270_108;
 
-/// Comes before a machine is set up so.
+/// Call before a machine is set to coin pulses.
 ///
 /// # Errors
 /// `DbError::Busy` while a server that would start it by its relay is alive.
@@ -19,7 +19,7 @@ pub async fn check(client: &Client) -> Result<(), LedgerError> {
     newer_kinds::check_since(client, SENT_SINCE).await
 }
 
-/// In the transaction that sets it up.
+/// Call in the transaction that sets a machine to coin pulses: from its commit on, older programs do not start.
 ///
 /// # Errors
 /// When the database does not answer.

@@ -74,7 +74,7 @@ pub struct Command {
     pub epoch: i64,
     pub op: Op,
     pub duration_s: i64,
-    /// By what a start is made; `None`: by a relay that stays closed for the duration.
+    /// Coin pulses that start the machine; `None`: its relay stays closed for the duration.
     pub pulses: Option<Pulses>,
     pub exp: Timestamp,
     /// This process made the hold, so it has itself sent every command about it.

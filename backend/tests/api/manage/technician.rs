@@ -35,7 +35,11 @@ async fn supervisors_and_owners_make_technicians_who_log_in_without_a_shift() {
             400,
             "kasir, teknisi dan supervisor perlu idoutlet, owner perlu idowner; isi salah satu saja",
         ),
-        (json!({"nama": "Budi", "role": "tukang", "idoutlet": outlet.idoutlet}), 400, "role harus kasir, teknisi, supervisor atau owner"),
+        (
+            json!({"nama": "Budi", "role": "tukang", "idoutlet": outlet.idoutlet}),
+            400,
+            "role harus kasir, teknisi, supervisor atau owner",
+        ),
     ] {
         app.ops(&owner, "petugas", &body).await.expect(status, message);
         app.ops(&owner, "kunci", &body).await.expect(status, message);

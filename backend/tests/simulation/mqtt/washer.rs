@@ -30,7 +30,7 @@ const PAUSE_MS: i64 = 45_000;
 const CUT_IN_PULSES: f64 = 0.1;
 /// Probability that the flash fails in pulses, so that their end is not on it.
 const FLASH_FAILS: f64 = 0.05;
-/// Machines that take no pulses of that width for coins.
+/// Share of histories whose machine does not take pulses of this width for coins.
 const OTHER_WIDTH: f64 = 0.03;
 /// Flickers of the sensor, shorter than what it takes for a level.
 const BOUNCES: u32 = 12;
@@ -62,7 +62,7 @@ pub struct Washer {
     flickers: bool,
     /// The run whose cycle the sensor has seen from its beginning, in that boot of the board.
     followed: Option<(Uuid, i64)>,
-    /// A run that another cycle has used, and that was not over when this one began.
+    /// Run that an earlier cycle has used and that was not over when this cycle began: its end is not checked.
     used: Option<Uuid>,
     /// When its board last lost power at a save, or was replaced.
     pub gone_at: Option<Timestamp>,

@@ -160,8 +160,7 @@ impl PlainWorld {
         }
     }
 
-    /// The pulses of a purchase are sent: a customer presses Start after a while.
-    /// Where a history is about an edge of a purchase, its sensor moves nothing.
+    /// Schedules the customer's Start after the pulses of a purchase. It does nothing in a history about an edge, so that the sensor moves no end there.
     pub(super) fn washer_has_credit(&mut self, cmd_id: Uuid) {
         if self.halt.is_some() {
             return;

@@ -92,7 +92,7 @@ pub struct PerangkatMesin {
     /// Messages that were lost on the way.
     pub hilang_hari_ini: i64,
     pub hilang_tujuh_hari: i64,
-    /// Milliseconds from the command to the answer, the median of the newest 20 starts of seven days.
+    /// Milliseconds from the hold to the commit of the device's answer, its pulses included, the median of the newest 20 starts of seven days.
     #[schema(required)]
     pub jawab_ms: Option<i64>,
     /// Starts that it refused, and that expired, in seven days.

@@ -6610,7 +6610,7 @@ export interface components {
             hw: string | null;
             /**
              * Format: int64
-             * @description Milliseconds from the command to the answer, the median of the newest 20 starts of seven days.
+             * @description Milliseconds from the hold to the commit of the device's answer, its pulses included, the median of the newest 20 starts of seven days.
              */
             jawab_ms: number | null;
             /** Format: int64 */

@@ -20,7 +20,7 @@ pub struct Cmd {
     pub epoch: i64,
     pub op: Op,
     pub durasi_s: i64,
-    /// Of a start by coin pulses, whose `op` is `pulse`. A device that does not know that ignores it, so that its relay never closes for it.
+    /// Set for a start by coin pulses, whose `op` is `pulse`. A device that does not know this `op` ignores the command, so its relay stays open.
     pub pulses: Option<Pulses>,
     /// Unix seconds, rounded down: a device never starts later than the server permits.
     pub exp: i64,

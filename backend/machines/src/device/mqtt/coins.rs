@@ -17,7 +17,7 @@ use super::message::{BootId, DeviceMessage, Heartbeat, Stamp, State};
 const EVERY: Duration = Duration::from_millis(500);
 /// Devices per transaction.
 const BATCH: usize = 500;
-/// Boots of a device whose coins wait to be written; of more, the oldest are left out.
+/// Maximum number of boots of a device whose coins wait to be written; older ones are left out.
 const MAX_BOOTS: usize = MAX_FORMER;
 
 /// The first report begins a series. $1 machines, $2 boots, $3 coins, $4 when the reports were received.

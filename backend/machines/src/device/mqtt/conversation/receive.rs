@@ -159,7 +159,8 @@ impl Conversation {
         }
     }
 
-    /// A level that no state report had: that report was lost. The device is asked for another one, because a heartbeat does not say what runs.
+    /// When the sensor's level differs from the last state report's, a report was lost. The device is asked for another one, because a heartbeat does not
+    /// say what runs.
     fn on_heartbeat(&mut self, heartbeat: &Heartbeat, now: Timestamp) {
         // A board that cannot save sends heartbeats only: its report that the machine runs is held back.
         self.watched.iter_mut().for_each(|watched| watched.ran |= heartbeat.sense == Some(true));
