@@ -1,5 +1,5 @@
 //! Decides how many coins of a board's report are new (docs/contract.md §6). Of one board, never more are counted than have fallen. A replacement board
-//! with a higher count cannot be told from a reboot of the old one.
+//! with a higher count looks the same as a reboot of the old one, so its coins are counted.
 
 use crate::domain::timestamp::Timestamp;
 
@@ -153,7 +153,7 @@ mod tests {
                     4 if !said.is_empty() => CoinReport { at: report.at, ..late() },
                     _ => report,
                 };
-                // A server is never so late that half of the remembered boots have begun meanwhile; late reports take places there, too.
+                // Reports are delayed by seconds in practice, so a report that is older than half of the remembered boots is not generated.
                 if heard.boot.is_none_or(|heard| heard + i64::try_from(MAX_FORMER / 2).unwrap() < boot) {
                     continue;
                 }

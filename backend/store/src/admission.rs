@@ -98,7 +98,7 @@ impl Gate {
         }
     }
 
-    /// Refuses an admitted request that has waited in vain for its first connection.
+    /// Refuses an admitted request that got no first connection in time.
     pub(crate) fn gave_up(&self, class: Class) -> Overloaded {
         self.count(class, Outcome::GaveUp);
         self.log_refusal();

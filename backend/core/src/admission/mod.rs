@@ -62,7 +62,7 @@ const INTEGRAL: f64 = 0.04;
 const PROPORTIONAL: f64 = 0.4;
 /// Waits beyond this many targets count as this many.
 const MAX_ERROR: f64 = 4.0;
-/// What remains of the level after an interval in which nobody waited.
+/// Factor for the level after an interval without waiting requests.
 const DECAY: f64 = 0.9;
 /// Targets after which a request of a class that is being refused waits no longer for its first connection: its caller tries again, or has gone.
 const MAX_WAIT: u64 = 10;
@@ -82,7 +82,7 @@ pub fn retry_after_s(draw: f64) -> u32 {
 pub struct Admission {
     target_ms: u64,
     interval_ends_ms: u64,
-    /// Least wait of this interval, in targets; `None` while nobody has waited in it.
+    /// Shortest wait reported in this interval, in targets; `None` if no wait was reported.
     least: Option<f64>,
     /// The same, of the interval before.
     least_before: f64,
@@ -122,7 +122,7 @@ impl Admission {
         self.interval_ends_ms += ended * INTERVAL_MS;
         let least = self.least.take();
         self.end_interval(least);
-        // Nobody has waited in the others.
+        // No wait was reported in the remaining intervals.
         for _ in 1..ended {
             if self.level <= 0.0 {
                 self.least_before = 0.0;

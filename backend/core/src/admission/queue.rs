@@ -93,7 +93,7 @@ impl<T> WaitQueue<T> {
         waiters.binary_search_by_key(&id, |waiter| waiter.id).is_ok_and(|at| waiters.remove(at).is_some())
     }
 
-    /// How long the longest waiter has waited; `None` when nobody waits.
+    /// Longest wait of the queue, in milliseconds; `None` if the queue is empty.
     pub fn longest_ms(&self, now_ms: u64) -> Option<u64> {
         let since = self.lanes.iter().filter_map(|waiters| Some(waiters.front()?.since_ms)).min()?;
         Some(now_ms.saturating_sub(since))

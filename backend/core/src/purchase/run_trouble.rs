@@ -10,7 +10,7 @@ const LOOK_MS: i64 = 15_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunTrouble {
-    /// It was paid, and the machine stands: its door is open, or nobody has pressed Start.
+    /// Paid, but the machine is not running: its door is open, or the customer has not pressed Start.
     NotYet,
     /// The purchase is over, and the machine did not run.
     Never,

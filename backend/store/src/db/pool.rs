@@ -63,7 +63,7 @@ struct Together {
     ended: watch::Sender<()>,
     /// Every thread's pool, for `usage` alone.
     pools: Mutex<Vec<ThreadPool>>,
-    /// Told how long requests wait.
+    /// Decides by the reported waits which requests are admitted.
     gate: Gate,
     /// Seconds until a connection was had.
     waited: Histogram,

@@ -1,6 +1,6 @@
-//! The flash of the coin machine's board fails for a while, with the power on. While something is not saved, the board sends only heartbeats, starts
-//! nothing, and does not send coins that are not on flash. The core in C refuses commands that arrive meanwhile, and sends the refusal later; here
-//! such commands are lost. The core's own tests check the refusal.
+//! The flash of the coin machine's board fails for a while, with the power on. While a change is not saved, the board sends only heartbeats, accepts no
+//! start, and reports only coins that are on flash. Commands that arrive then are lost in this model. The core in C refuses them and sends the refusal
+//! later, which its own tests check.
 
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_device_sim::model::{Act, Outgoing};
